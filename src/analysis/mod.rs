@@ -1,0 +1,4 @@
+//! Analyses: pure functions from a [`Function`] to a side table.
+//!
+//! The driver owns one [`Facts`] a function and lends it to the passes; what a pass needs and what
+//! it breaks is in its row of the pass list (`pipeline`).

@@ -1,0 +1,7 @@
+//! A compiler backend for QBE's intermediate language, as a library.
+
+#![deny(unsafe_code)]
+
+pub mod error;
+pub mod index;
+pub mod ir;
