@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     index_types! { /// A test index.
-        Id = "i"; }
+    Id = "i"; }
 
     #[test]
     fn an_optional_index_takes_four_bytes() {

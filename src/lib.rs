@@ -5,3 +5,9 @@
 pub mod error;
 pub mod index;
 pub mod ir;
+
+pub mod analysis;
+
+pub mod target;
+
+pub mod opt;

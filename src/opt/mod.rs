@@ -1,0 +1,11 @@
+//! The function passes: one file a pass, one entry `run` each. The order is in `pipeline`.
+
+use crate::ir::Module;
+use crate::target::Target;
+
+/// What a pass may know besides the function and its facts.
+pub struct Env<'a> {
+    /// Symbols, types and data. The functions are taken out while passes run.
+    pub module: &'a Module,
+    pub target: &'a Target,
+}

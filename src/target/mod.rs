@@ -1,0 +1,138 @@
+//! The seam between the shared compiler and its targets: a [`Target`] is one constant of data and
+//! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
+
+pub mod machine;
+
+use crate::analysis::Facts;
+use crate::index::IndexVec;
+use crate::ir::{Access, BlockId, Function, Module, SymbolId};
+use machine::{Allocation, MFunction, MOp, PReg, Registers};
+use smallvec::SmallVec;
+
+/// The family of an object file.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum ObjectFormat {
+    Elf,
+    MachO,
+    Coff,
+}
+
+/// A target.
+pub struct Target {
+    /// The name `-t` takes.
+    pub name: &'static str,
+    pub format: ObjectFormat,
+    /// Put before the names of symbols that are not quoted.
+    pub symbol_prefix: &'static str,
+    /// What local labels start with.
+    pub local_prefix: &'static str,
+    pub registers: &'static Registers,
+    /// Selection makes good code of a `select`.
+    pub has_select: bool,
+    /// Bytes in front of the assembly text of every function that may be called indirectly.
+    pub function_align: u32,
+    /// ABI lowering and instruction selection.
+    pub select: fn(&Function, &Facts, &Module, &Features) -> MFunction,
+    /// Frame, prologue and epilogue: sends one allocated function to the sink.
+    pub emit: fn(&EmitInput<'_>, &mut dyn Sink),
+    /// Prints one instruction as a line of assembly text, without the newline.
+    pub print: fn(&Instruction, &Names<'_>, &mut Vec<u8>),
+}
+
+/// How text names things outside an instruction.
+pub struct Names<'a> {
+    pub module: &'a Module,
+    pub target: &'a Target,
+    /// The number of the function in the module, which makes its local labels unique.
+    pub function: usize,
+}
+
+/// What `-m` asks for; everything is off by default.
+#[derive(Copy, Clone, Default, Debug, PartialEq, Eq)]
+pub struct Features {
+    pub movbe: bool,
+    pub bmi2: bool,
+    pub popcnt: bool,
+}
+
+/// What emission reads.
+pub struct EmitInput<'a> {
+    pub module: &'a Module,
+    pub function: &'a Function,
+    pub code: &'a MFunction,
+    pub allocation: &'a Allocation,
+    pub layout: &'a Layout,
+    pub features: &'a Features,
+}
+
+/// The order of the blocks in the output.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The blocks that are written, in order; the entry first.
+    pub order: Vec<BlockId>,
+    /// Where a jump to a block really goes: blocks that only jump on are not written.
+    pub forward: IndexVec<BlockId, BlockId>,
+}
+
+/// A final instruction: a row of the target's table and concrete operands, ready to be printed or
+/// encoded.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    pub op: MOp,
+    /// Operation size in bytes where the row comes in several.
+    pub size: u8,
+    /// The target's number of a condition, for rows that have one.
+    pub cond: u8,
+    /// In the order of the row's shape: destination first.
+    pub args: SmallVec<[Arg; 4]>,
+}
+
+/// An operand of a final instruction.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum Arg {
+    Reg(PReg),
+    Imm(i64),
+    Memory(Memory),
+    /// A block of the function, already forwarded.
+    Block(BlockId),
+    /// A symbol plus an offset, as a call or jump names it.
+    Symbol(SymbolId, Access, i64),
+}
+
+/// A memory operand of a final instruction.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Memory {
+    pub base: MemoryBase,
+    pub index: Option<PReg>,
+    /// 1, 2, 4 or 8.
+    pub scale: u8,
+    pub disp: i64,
+}
+
+/// The base of a final memory operand.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum MemoryBase {
+    None,
+    Reg(PReg),
+    Symbol(SymbolId, Access),
+    /// A constant in read-only data: its bits, and 4, 8 or 16 bytes.
+    Pool(u64, u8),
+}
+
+/// A consumer of one function's instructions: text or object code.
+pub trait Sink {
+    /// The start of a block that something jumps to.
+    fn block(&mut self, block: BlockId);
+    /// The next instruction.
+    fn instruction(&mut self, instruction: &Instruction);
+    /// The source location of what follows. Column 0: none.
+    fn location(&mut self, line: u32, column: u32);
+}
+
+/// All targets, in the order help prints them.
+pub static TARGETS: &[&Target] = &[];
+
+/// The target of that name.
+pub fn by_name(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().copied().find(|t| t.name == name)
+}
