@@ -225,7 +225,7 @@ pub mod op {
     pub const RETURN: MOp = 4;
     /// Terminator: a trap.
     pub const TRAP: MOp = 5;
-    /// A source location: line in `imm`, column in `disp`.
+    /// A source location: `imm` is the line, plus the column (0: none) shifted left by 32.
     pub const LOCATION: MOp = 6;
     /// The first number a target may use.
     pub const FIRST_TARGET: MOp = 16;
