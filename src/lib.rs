@@ -11,3 +11,5 @@ pub mod analysis;
 pub mod target;
 
 pub mod opt;
+
+pub mod out;

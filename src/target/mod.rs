@@ -2,6 +2,7 @@
 //! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
 
 pub mod amd64;
+pub mod format;
 pub mod machine;
 
 use crate::analysis::Facts;

@@ -1,0 +1,3 @@
+//! Output: the consumers of final instructions and of data.
+
+pub mod text;
