@@ -6,6 +6,8 @@ pub mod error;
 pub mod index;
 pub mod ir;
 
+pub mod interp;
+
 pub mod analysis;
 
 pub mod target;
