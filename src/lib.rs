@@ -5,6 +5,7 @@
 pub mod error;
 pub mod index;
 pub mod ir;
+pub mod parse;
 
 pub mod interp;
 

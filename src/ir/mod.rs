@@ -8,6 +8,7 @@
 
 pub mod eval;
 pub mod ops;
+pub mod print;
 pub mod strings;
 
 use crate::index::{Index, IndexVec, index_types};
