@@ -6,6 +6,7 @@
 //! flags, result and *three* operands, because `select` and `blit` have three and a side table for
 //! them would have to be followed and copied by every pass.
 
+pub mod check;
 pub mod eval;
 pub mod ops;
 pub mod print;
@@ -263,6 +264,14 @@ impl ConstPool {
 
     pub fn get(&self, id: ConstId) -> Const {
         self.rows[id]
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 }
 

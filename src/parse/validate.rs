@@ -7,7 +7,7 @@ use super::lex::{self, Token};
 use super::{Parser, shown};
 use crate::index::{BitSet, Index, IndexVec};
 use crate::ir::ops::Want;
-use crate::ir::{Block, BlockId, Class, Inst, Jump, Op, Ref, TempId};
+use crate::ir::{AbiType, Block, BlockId, Class, Inst, Jump, Op, Ref, TempId};
 
 /// An operand whose class is wrong: where its line starts, which operand of the line it is, the
 /// temporary, and what was wanted.
@@ -30,6 +30,7 @@ impl<'a> Parser<'a> {
             self.check_returns();
         }
         self.check_classes();
+        self.fill_returns();
         if self.faults.list.is_empty() {
             self.split_mixed();
         }
@@ -320,11 +321,27 @@ impl<'a> Parser<'a> {
             let message = format!(
                 "'ret' without a value in a function that returns {}",
                 match ty {
-                    crate::ir::AbiType::Aggregate(_) => "an aggregate".to_owned(),
+                    AbiType::Aggregate(_) => "an aggregate".to_owned(),
                     other => format!("type {}", other.class().letter()),
                 }
             );
             self.faults.add(at, message);
+        }
+    }
+
+    /// Makes each `ret` of a function with a type return something. An aggregate may stay away.
+    fn fill_returns(&mut self) {
+        match self.f.ret {
+            None | Some(AbiType::Aggregate(_)) => return,
+            Some(AbiType::Base(_) | AbiType::Byte { .. } | AbiType::Half { .. }) => {}
+        }
+        let zero = self.f.int(0);
+        for block in self.f.blocks.iter_mut() {
+            if let Jump::Ret(r) = &mut block.jump
+                && r.is_none()
+            {
+                *r = zero;
+            }
         }
     }
 
