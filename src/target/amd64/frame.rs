@@ -1,0 +1,138 @@
+//! The frame of a function: where its slots, spills and saved registers are.
+//!
+//! ```text
+//!   incoming stack arguments
+//!   return address
+//!   rbp, with run-time allocation only      <- rbp, if so
+//!   saved registers, one push each
+//!   slots: the most used per byte last
+//!   spills
+//!   outgoing stack arguments                <- rsp
+//! ```
+//!
+//! Offsets count from rsp, or from rbp in a function that allocates at run time. The space below
+//! rsp is never used: the code may run in a kernel, where interrupts take it.
+
+use super::regs::{RBP, RSP};
+use crate::index::{Index, IndexVec};
+use crate::ir::SlotId;
+use crate::target::machine::{Allocation, Base, MFunction, PReg, PRegSet, SpillId};
+
+/// More than any frame that can be had, and far enough from overflow.
+const LIMIT: u64 = 1 << 60;
+
+/// The layout of a frame.
+#[derive(Debug)]
+pub struct Frame {
+    /// What offsets count from.
+    pub base: PReg,
+    /// Registers that the prologue pushes, in order, rbp as the frame pointer not counted.
+    pub saved: Vec<PReg>,
+    /// What the prologue subtracts from rsp after the pushes.
+    pub size: u64,
+    slots: IndexVec<SlotId, i64>,
+    spills: i64,
+    incoming: i64,
+    outgoing: i64,
+    /// The offset of a spill slot next to the base, in a frame too large for displacements.
+    pub emergency: Option<i64>,
+}
+
+impl Frame {
+    pub fn new(code: &MFunction, allocation: &Allocation, callee_saved: PRegSet) -> Frame {
+        let mut saved = allocation.used.intersection(callee_saved);
+        if code.dynamic {
+            saved.remove(RBP);
+        }
+        let saved: Vec<PReg> = saved.iter().collect();
+        let order = slots_in_order(code);
+
+        let spill_bytes = 8 * allocation.spills.len() as u64;
+        let mut at = code.outgoing.next_multiple_of(if code.dynamic { 16 } else { 8 });
+        let outgoing = at;
+        let total = order
+            .iter()
+            .fold(at + spill_bytes, |sum, &s| sum.saturating_add(code.slots[s].size).min(LIMIT));
+        let far = total > i32::MAX as u64 / 2;
+        at += if far && !code.dynamic { 8 } else { 0 };
+        let spills = at;
+        at += spill_bytes;
+
+        let mut slots = IndexVec::filled(0i64, code.slots.len());
+        let mut align = if code.calls || code.dynamic { 16 } else { 8 };
+        for s in order {
+            let slot = &code.slots[s];
+            assert!(slot.align <= 16, "no slot asks for more than the stack's alignment");
+            align = align.max(u64::from(slot.align));
+            at = at.next_multiple_of(u64::from(slot.align));
+            slots[s] = at as i64;
+            at = at.saturating_add(slot.size).min(LIMIT);
+        }
+
+        // rsp of a function that allocates is not where it was: there the slot is next to rbp.
+        at += if far && code.dynamic { 8 } else { 0 };
+
+        // Pushes of 8 bytes each are between the frame and an address that is a multiple of 16.
+        let pushed = 8 * (saved.len() as u64 + 1 + u64::from(code.dynamic));
+        let size = (at + pushed).next_multiple_of(align) - pushed;
+        let below_base = if code.dynamic { size as i64 + 8 * saved.len() as i64 } else { 0 };
+        let nearest = if code.dynamic { size as i64 - 8 } else { outgoing as i64 };
+        for offset in slots.iter_mut() {
+            *offset -= below_base;
+        }
+        Frame {
+            base: if code.dynamic { RBP } else { RSP },
+            saved,
+            size,
+            slots,
+            spills: spills as i64 - below_base,
+            incoming: if code.dynamic { 16 } else { (size + pushed) as i64 },
+            outgoing: outgoing as i64,
+            emergency: far.then_some(nearest - below_base),
+        }
+    }
+
+    /// True if the function returns with nothing to undo.
+    pub fn is_empty(&self) -> bool {
+        self.size == 0 && self.saved.is_empty() && self.base == RSP
+    }
+
+    /// The offset of a spill slot from the base.
+    pub fn spill(&self, s: SpillId) -> i64 {
+        self.spills + 8 * s.index() as i64
+    }
+
+    /// The offset from rsp of the memory that a run-time allocation gives: above the outgoing
+    /// arguments.
+    pub fn allocated(&self) -> i64 {
+        self.outgoing
+    }
+
+    /// A part of the frame as register and offset; `None` for other bases.
+    pub fn address(&self, base: Base) -> Option<(PReg, i64)> {
+        match base {
+            Base::Slot(s) => Some((self.base, self.slots[s])),
+            Base::Incoming => Some((self.base, self.incoming)),
+            Base::Outgoing => Some((RSP, 0)),
+            Base::None | Base::Reg(_) | Base::Symbol(..) | Base::Pool(..) => None,
+        }
+    }
+}
+
+/// The slots that anything refers to, those with most references per byte first, so that most
+/// displacements are short.
+fn slots_in_order(code: &MFunction) -> Vec<SlotId> {
+    let mut uses = IndexVec::filled(0u64, code.slots.len());
+    for address in code.addresses.iter() {
+        if let Base::Slot(s) = address.base {
+            uses[s] += 1;
+        }
+    }
+    let mut order: Vec<SlotId> =
+        (0..code.slots.len()).map(SlotId::new).filter(|&s| uses[s] > 0).collect();
+    order.sort_by_key(|&s| {
+        let size = code.slots[s].size.max(1);
+        (std::cmp::Reverse((uses[s] << 32) / size), s)
+    });
+    order
+}
