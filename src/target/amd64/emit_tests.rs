@@ -254,7 +254,7 @@ fn branches_fall_through_where_they_can() {
         let mut b = Builder::new();
         b.block(&[1, 2]).jcc(condition);
         b.block(&[]).op(op::TRAP, 8, 0, &[]);
-        b.block(&[]).op(op::LOCATION, 8, 3 << 32 | 4, &[]).op(op::TRAP, 8, 0, &[]);
+        b.block(&[]).op(op::LOCATION, 8, 4 << 32 | 3, &[]).op(op::TRAP, 8, 0, &[]);
         b
     };
     let (b0, b1, b2) = (BlockId::new(0), BlockId::new(1), BlockId::new(2));

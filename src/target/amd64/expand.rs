@@ -16,7 +16,7 @@ impl Emitter<'_> {
         match inst.op {
             op::NOP | op::PARAMS | op::JUMP | op::RETURN | op::TRAP | insts::JCC => {}
             op::COPY => self.copy(inst),
-            op::LOCATION => self.location((inst.imm >> 32) as u32, inst.imm as u32),
+            op::LOCATION => self.location(inst.imm as u32, (inst.imm >> 32) as u32),
             insts::MOV_RI => self.constant(self.reg(inst, 0), inst.imm, inst.size, wanted),
             insts::LEA => {
                 let m = self.memory(inst);
