@@ -7,6 +7,7 @@ pub mod cfg;
 pub mod dominators;
 pub mod frequency;
 pub mod loops;
+pub mod references;
 pub mod uses;
 
 use crate::ir::Function;
