@@ -5,7 +5,7 @@
 //! the tests here.
 
 use super::cfg::Cfg;
-use crate::index::{Index, IndexVec};
+use crate::index::IndexVec;
 use crate::ir::BlockId;
 
 /// The dominator tree of the reachable blocks.

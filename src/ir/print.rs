@@ -15,23 +15,28 @@ use std::io::Write;
 /// The module as text.
 pub fn print_module(module: &Module) -> Vec<u8> {
     let mut out = Vec::new();
-    for item in &module.items {
-        match *item {
-            Item::Type(id) => print_type(module, id, &mut out),
-            Item::Data(id) => print_data(module, &module.data[id], &mut out),
-            Item::File(id) => {
-                out.extend_from_slice(b"dbgfile \"");
-                out.extend_from_slice(&module.files[id]);
-                out.extend_from_slice(b"\"\n");
-            }
-            Item::Function(id) => {
-                if let Some(function) = module.functions.get(id) {
-                    print_function(module, function, &mut out);
-                }
+    for &item in &module.items {
+        print_item(module, item, &mut out);
+    }
+    out
+}
+
+/// One item of the module. Of a function that was taken out of the module, nothing.
+pub fn print_item(module: &Module, item: Item, out: &mut Vec<u8>) {
+    match item {
+        Item::Type(id) => print_type(module, id, out),
+        Item::Data(id) => print_data(module, &module.data[id], out),
+        Item::File(id) => {
+            out.extend_from_slice(b"dbgfile \"");
+            out.extend_from_slice(&module.files[id]);
+            out.extend_from_slice(b"\"\n");
+        }
+        Item::Function(id) => {
+            if let Some(function) = module.functions.get(id) {
+                print_function(module, function, out);
             }
         }
     }
-    out
 }
 
 /// The definition of an aggregate type.
