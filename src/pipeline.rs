@@ -106,9 +106,8 @@ pub fn run_passes(f: &mut Function, run: &mut Run<'_>) -> Facts {
     if options.stop_after.as_deref() == Some("parse") {
         return facts;
     }
-    let mut count = run.number as u64 * PASSES.len() as u64;
-    for pass in PASSES {
-        count += 1;
+    let first = run.number as u64 * PASSES.len() as u64 + 1;
+    for (count, pass) in (first..).zip(PASSES) {
         let skipped = pass.level > options.level
             || options.disable.iter().any(|n| n == pass.name)
             || options.bisect.is_some_and(|limit| count > limit && pass.level > Level::O0);

@@ -132,6 +132,7 @@ fn meet(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::analysis::cfg::Graph;
+    use crate::index::Index;
     use crate::ir::{Block, Function, Jump, Module, Ref};
 
     /// A function of `n` blocks with random jumps.
