@@ -2,7 +2,11 @@
 //! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
 
 pub mod amd64;
+<<<<<<< HEAD
 pub mod format;
+=======
+pub mod lower;
+>>>>>>> 89df9c4 (amd64: instruction selection and the System V convention)
 pub mod machine;
 
 use crate::analysis::Facts;

@@ -1,0 +1,279 @@
+//! The calling conventions of x86-64: where arguments and results go, as data.
+//!
+//! System V ABI, AMD64 supplement, section 3.2.3 "Parameter Passing". Aggregates are split into
+//! eightbytes; an eightbyte is `Int` if any of its fields is an integer, else `Float` if it has
+//! fields, else padding that is not passed at all.
+
+use super::regs::{R8, R9, R10, RAX, RCX, RDI, RDX, RSI, xmm};
+use crate::ir::{AbiType, Aggregate, Class, Field, FieldType, Module, Shape, TypeId};
+use crate::target::machine::PReg;
+use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
+
+/// A calling convention.
+pub struct Convention {
+    pub int_args: &'static [PReg],
+    pub float_args: &'static [PReg],
+    pub int_results: &'static [PReg],
+    pub float_results: &'static [PReg],
+    /// Where `env` goes.
+    pub env: PReg,
+    /// Where `env` goes if the call is variadic, because `vector_count` has the other place.
+    pub env_variadic: PReg,
+    /// The register that tells a variadic function how many vector registers hold arguments.
+    pub vector_count: PReg,
+}
+
+pub static SYSV: Convention = Convention {
+    int_args: &[RDI, RSI, RDX, RCX, R8, R9],
+    float_args: &[xmm(0), xmm(1), xmm(2), xmm(3), xmm(4), xmm(5), xmm(6), xmm(7)],
+    int_results: &[RAX, RDX],
+    float_results: &[xmm(0), xmm(1)],
+    env: RAX,
+    env_variadic: R10,
+    vector_count: RAX,
+};
+
+/// What an eightbyte of an aggregate holds.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Eightbyte {
+    /// Padding only.
+    Nothing,
+    Int,
+    Float,
+}
+
+/// How an aggregate is passed.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Passing {
+    /// It has no bytes.
+    Nothing,
+    /// In registers, one an eightbyte that is not padding.
+    Registers([Eightbyte; 2]),
+    Memory,
+}
+
+/// How an aggregate type is passed.
+pub fn passing(module: &Module, id: TypeId) -> Passing {
+    let ty = &module.types[id];
+    if ty.size == 0 {
+        return Passing::Nothing;
+    }
+    if ty.size > 16 || matches!(ty.shape, Shape::Opaque) {
+        return Passing::Memory;
+    }
+    let mut parts = [Eightbyte::Nothing; 2];
+    classify(module, ty, &mut parts);
+    if parts[0] == Eightbyte::Nothing {
+        return Passing::Memory;
+    }
+    Passing::Registers(parts)
+}
+
+/// Marks what the fields of `ty` put into its eightbytes. It has at most 16 bytes; types nested in
+/// it are followed by a list, each at each offset once.
+fn classify(module: &Module, ty: &Aggregate, parts: &mut [Eightbyte; 2]) {
+    let mut work: SmallVec<[(&Aggregate, u64); 8]> = smallvec![(ty, 0)];
+    let mut seen = FxHashSet::default();
+    while let Some((ty, offset)) = work.pop() {
+        let mut mark = |field: &Field| {
+            for n in 0..field.count.min(16) {
+                let (size, part) = match field.ty {
+                    FieldType::B => (1, Eightbyte::Int),
+                    FieldType::H => (2, Eightbyte::Int),
+                    FieldType::W => (4, Eightbyte::Int),
+                    FieldType::L => (8, Eightbyte::Int),
+                    FieldType::S => (4, Eightbyte::Float),
+                    FieldType::D => (8, Eightbyte::Float),
+                    FieldType::Aggregate(id) => {
+                        let inner = &module.types[id];
+                        let at = offset + field.offset + n * inner.size;
+                        if seen.insert((id, at)) {
+                            work.push((inner, at));
+                        }
+                        continue;
+                    }
+                };
+                let slot = &mut parts[((offset + field.offset + n * size) / 8).min(1) as usize];
+                if *slot != Eightbyte::Int {
+                    *slot = part;
+                }
+            }
+        };
+        match &ty.shape {
+            // Bytes nobody knows: integers, as a C compiler sees an array of char.
+            Shape::Opaque => {
+                let bytes = Field { offset: 0, ty: FieldType::B, count: ty.size };
+                mark(&bytes);
+            }
+            Shape::Struct(fields) => fields.iter().for_each(mark),
+            Shape::Union(variants) => variants.iter().flatten().for_each(mark),
+        }
+    }
+}
+
+/// A piece of an aggregate in a register.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    pub reg: PReg,
+    /// Where it starts in the aggregate.
+    pub offset: u64,
+    /// How many bytes of the aggregate it holds: 1 to 8.
+    pub bytes: u8,
+}
+
+/// Where an argument, a parameter or a result is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A value of this class in a register.
+    Reg(PReg),
+    /// A value on the stack, at this offset of the stack arguments.
+    Stack(u64),
+    /// An aggregate in one or two registers.
+    Pieces(SmallVec<[Piece; 2]>),
+    /// An aggregate on the stack.
+    StackAggregate(u64),
+    /// An aggregate without bytes.
+    Nothing,
+}
+
+/// Where everything of a call or of a function's parameters goes.
+pub struct Assignment {
+    /// Where the address of the result's memory is passed, if the result is in memory.
+    pub hidden: Option<PReg>,
+    pub places: Vec<Place>,
+    /// Bytes of stack arguments, a multiple of 8.
+    pub stack: u64,
+    pub ints: usize,
+    pub floats: usize,
+}
+
+/// Gives out the registers and the stack of one call.
+struct Assigner {
+    convention: &'static Convention,
+    ints: usize,
+    floats: usize,
+    stack: u64,
+}
+
+impl Assigner {
+    fn scalar(&mut self, class: Class) -> Place {
+        let (list, used) = if class.is_int() {
+            (self.convention.int_args, &mut self.ints)
+        } else {
+            (self.convention.float_args, &mut self.floats)
+        };
+        if *used < list.len() {
+            *used += 1;
+            return Place::Reg(list[*used - 1]);
+        }
+        self.stack += 8;
+        Place::Stack(self.stack - 8)
+    }
+
+    fn aggregate(&mut self, module: &Module, id: TypeId) -> Place {
+        let ty = &module.types[id];
+        match passing(module, id) {
+            Passing::Nothing => return Place::Nothing,
+            Passing::Registers(parts) => {
+                let count = |p| parts.iter().filter(|&&q| q == p).count();
+                let (ints, floats) = (count(Eightbyte::Int), count(Eightbyte::Float));
+                let convention = self.convention;
+                if self.ints + ints <= convention.int_args.len()
+                    && self.floats + floats <= convention.float_args.len()
+                {
+                    let pieces = pieces(
+                        ty.size,
+                        parts,
+                        &convention.int_args[self.ints..],
+                        &convention.float_args[self.floats..],
+                    );
+                    self.ints += ints;
+                    self.floats += floats;
+                    return Place::Pieces(pieces);
+                }
+            }
+            Passing::Memory => {}
+        }
+        // The stack pointer itself is aligned to 16 at a call; types that want more do not get it.
+        let at = self.stack.next_multiple_of(ty.align.clamp(8, 16));
+        self.stack = at + ty.size.next_multiple_of(8);
+        Place::StackAggregate(at)
+    }
+}
+
+/// The registers of an aggregate's eightbytes.
+fn pieces<'a>(
+    size: u64,
+    parts: [Eightbyte; 2],
+    mut ints: &'a [PReg],
+    mut floats: &'a [PReg],
+) -> SmallVec<[Piece; 2]> {
+    let mut pieces = SmallVec::new();
+    for (n, part) in parts.iter().enumerate() {
+        let list = match part {
+            Eightbyte::Nothing => continue,
+            Eightbyte::Int => &mut ints,
+            Eightbyte::Float => &mut floats,
+        };
+        let offset = 8 * n as u64;
+        pieces.push(Piece { reg: list[0], offset, bytes: (size - offset).min(8) as u8 });
+        *list = &list[1..];
+    }
+    pieces
+}
+
+/// Where the arguments of a call or the parameters of a function go.
+pub fn assign(
+    convention: &'static Convention,
+    module: &Module,
+    ret: Option<AbiType>,
+    args: impl Iterator<Item = AbiType>,
+) -> Assignment {
+    let mut assigner = Assigner { convention, ints: 0, floats: 0, stack: 0 };
+    let hidden = match ret {
+        Some(AbiType::Aggregate(id)) if passing(module, id) == Passing::Memory => {
+            assigner.ints = 1;
+            Some(convention.int_args[0])
+        }
+        _ => None,
+    };
+    let places = args
+        .map(|ty| match ty {
+            AbiType::Aggregate(id) => assigner.aggregate(module, id),
+            AbiType::Base(_) | AbiType::Byte { .. } | AbiType::Half { .. } => {
+                assigner.scalar(ty.class())
+            }
+        })
+        .collect();
+    Assignment {
+        hidden,
+        places,
+        stack: assigner.stack,
+        ints: assigner.ints,
+        floats: assigner.floats,
+    }
+}
+
+/// Where a result is. `StackAggregate` stands for the memory that the hidden pointer names.
+pub fn result(convention: &'static Convention, module: &Module, ty: AbiType) -> Place {
+    match ty {
+        AbiType::Aggregate(id) => match passing(module, id) {
+            Passing::Nothing => Place::Nothing,
+            Passing::Memory => Place::StackAggregate(0),
+            Passing::Registers(parts) => Place::Pieces(pieces(
+                module.types[id].size,
+                parts,
+                convention.int_results,
+                convention.float_results,
+            )),
+        },
+        AbiType::Base(_) | AbiType::Byte { .. } | AbiType::Half { .. } => {
+            Place::Reg(if ty.class().is_int() {
+                convention.int_results[0]
+            } else {
+                convention.float_results[0]
+            })
+        }
+    }
+}

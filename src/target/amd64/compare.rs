@@ -1,0 +1,254 @@
+//! Comparisons and what tests them: branches, selects, values 0 and 1.
+
+use super::insts::{self, cond};
+use super::isel::{Isel, Operands, int_condition};
+use crate::ir::ops::Cond;
+use crate::ir::{Class, Inst, Op, Ref};
+use crate::target::lower::{bank, read, write, write_over};
+use crate::target::machine::{Bank, VReg};
+use smallvec::SmallVec;
+
+/// A comparison whose operands are in the order that the machine wants.
+#[derive(Copy, Clone)]
+struct Comparison {
+    cond: Cond,
+    class: Class,
+    a: Ref,
+    b: Ref,
+}
+
+impl Isel<'_> {
+    /// Sets the flags so that the returned condition holds if the low 32 bits of `c` are not 0.
+    /// Nothing pushed after this may write flags before they are read.
+    pub fn test(&mut self, c: Ref) -> u8 {
+        if let Some(inst) = self.b.definition(self.b.resolve(c))
+            && let Some((relation, class)) = inst.op.comparison()
+        {
+            let again = self.only_use(c).is_none();
+            return self.compare(inst, relation, class, again);
+        }
+        if let Some(inst) = self.only_use(c)
+            && inst.op == Op::And
+        {
+            self.test_bits(inst.args[0], inst.args[1], Class::W);
+            return cond::NE;
+        }
+        if let Some(parts) = self.memory_operand(c, 4) {
+            self.push_memory(insts::CMP_MI, 4, &[], parts).imm = 0;
+            return cond::NE;
+        }
+        let reg = self.value(c, Class::W);
+        self.b.push(insts::TEST_RR, 4, &[read(reg), read(reg)]);
+        cond::NE
+    }
+
+    /// Sets the flags for a comparison. `again`: it is computed elsewhere too, so nothing may be
+    /// taken from its operands' instructions.
+    fn compare(&mut self, inst: &Inst, relation: Cond, class: Class, again: bool) -> u8 {
+        let [a, b, _] = inst.args;
+        let comparison = Comparison { cond: relation, class, a, b };
+        if class.is_float() {
+            return self.compare_floats(comparison, again);
+        }
+        self.compare_ints(comparison, again)
+    }
+
+    fn compare_ints(&mut self, c: Comparison, again: bool) -> u8 {
+        let size = c.class.size() as u8;
+        let Comparison { mut cond, class, mut a, mut b } = c;
+        if self.b.f.bits(self.b.resolve(a)).is_some() {
+            (a, b) = (b, a);
+            cond = cond.swapped();
+        }
+        let condition = int_condition(cond);
+        let memory = |this: &Self, r| if again { None } else { this.memory_operand(r, size) };
+        if let Some(imm) = self.immediate(b, class) {
+            if imm == 0
+                && !again
+                && let Some(inst) = self.only_use(a)
+                && inst.op == Op::And
+                && inst.class == class
+            {
+                self.test_bits(inst.args[0], inst.args[1], class);
+            } else if let Some(parts) = memory(self, a) {
+                self.push_memory(insts::CMP_MI, size, &[], parts).imm = imm;
+            } else if !again && self.compare_narrow(a, imm, cond) {
+                // A byte or half in memory.
+            } else {
+                let first = self.value(a, class);
+                if imm == 0 {
+                    self.b.push(insts::TEST_RR, size, &[read(first), read(first)]);
+                } else {
+                    let first = self.b.read_any(first, size);
+                    self.b.push(insts::CMP_RI, size, &[first]).imm = imm;
+                }
+            }
+            return condition;
+        }
+        if let Some(parts) = memory(self, b) {
+            let first = self.value(a, class);
+            self.push_memory(insts::CMP_RM, size, &[read(first)], parts);
+        } else if let Some(parts) = memory(self, a) {
+            let second = self.value(b, class);
+            self.push_memory(insts::CMP_MR, size, &[read(second)], parts);
+        } else {
+            let (first, second) = (self.value(a, class), self.value(b, class));
+            let second = self.b.read_any(second, size);
+            self.b.push(insts::CMP_RR, size, &[read(first), second]);
+        }
+        condition
+    }
+
+    /// Compares an extended byte or half in memory with a constant, without extending it. The
+    /// relation must be the same on the narrow values.
+    fn compare_narrow(&mut self, a: Ref, imm: i64, relation: Cond) -> bool {
+        let Some(load) = self.foldable_load(a) else { return false };
+        let (size, signed) = match load.op {
+            Op::Loadub => (1, false),
+            Op::Loadsb => (1, true),
+            Op::Loaduh => (2, false),
+            Op::Loadsh => (2, true),
+            _ => return false,
+        };
+        let bits = 8 * u32::from(size);
+        let range = if signed { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1i64 << bits };
+        let same = match relation {
+            Cond::Eq | Cond::Ne => true,
+            Cond::Sge | Cond::Sgt | Cond::Sle | Cond::Slt => signed,
+            Cond::Uge | Cond::Ugt | Cond::Ule | Cond::Ult => !signed,
+            _ => false,
+        };
+        if !same || !range.contains(&imm) {
+            return false;
+        }
+        let imm = if size == 1 { i64::from(imm as i8) } else { i64::from(imm as i16) };
+        let parts = self.parts(load.args[0]);
+        self.push_memory(insts::CMP_MI, size, &[], parts).imm = imm;
+        true
+    }
+
+    /// Sets the flags of `a & b`.
+    fn test_bits(&mut self, a: Ref, b: Ref, class: Class) {
+        let (a, b) = if self.b.f.bits(self.b.resolve(a)).is_some() { (b, a) } else { (a, b) };
+        let size = class.size() as u8;
+        if let Some(imm) = self.immediate(b, class) {
+            let first = self.value(a, class);
+            // The sign is not wanted, so a positive constant needs no more than 32 bits.
+            let first = self.b.read_any(first, size);
+            self.b.push(insts::TEST_RI, size, &[first]).imm = imm;
+            return;
+        }
+        let (first, second) = (self.value(a, class), self.value(b, class));
+        self.b.push(insts::TEST_RR, size, &[read(first), read(second)]);
+    }
+
+    fn compare_floats(&mut self, c: Comparison, again: bool) -> u8 {
+        let size = c.class.size() as u8;
+        let Comparison { cond: mut relation, class, mut a, mut b } = c;
+        // Only `above` is false for unordered operands.
+        if matches!(relation, Cond::FLt | Cond::FLe) {
+            (a, b) = (b, a);
+            relation = relation.swapped();
+        }
+        let symmetric = matches!(relation, Cond::FEq | Cond::FNe | Cond::O | Cond::Uo);
+        let memory = |this: &Self, r| if again { None } else { this.memory_operand(r, size) };
+        if symmetric && memory(self, b).is_none() {
+            let constant = self.b.f.bits(self.b.resolve(a)).is_some();
+            if constant || memory(self, a).is_some() {
+                (a, b) = (b, a);
+            }
+        }
+        let bits = self.b.f.bits_as(self.b.resolve(b), class).filter(|&bits| bits != 0);
+        if let Some(parts) = memory(self, b) {
+            let first = self.value(a, class);
+            self.push_memory(insts::UCOMI_RM, size, &[read(first)], parts);
+        } else if let Some(bits) = bits {
+            let first = self.value(a, class);
+            let constant = super::isel::pool(bits, size);
+            self.push_address(insts::UCOMI_RM, size, &[read(first)], constant);
+        } else {
+            let (first, second) = (self.value(a, class), self.value(b, class));
+            let second = self.b.read_any(second, size);
+            self.b.push(insts::UCOMI_RR, size, &[read(first), second]);
+        }
+        match relation {
+            Cond::FGt => cond::A,
+            Cond::FGe => cond::AE,
+            Cond::FEq => cond::FEQ,
+            Cond::FNe => cond::FNE,
+            Cond::O => cond::NP,
+            Cond::Uo => cond::P,
+            _ => unreachable!("an integer relation, or swapped above"),
+        }
+    }
+
+    /// A comparison whose result is a value, 0 or 1.
+    pub fn comparison(&mut self, inst: &Inst, to: VReg) {
+        let (relation, class) = inst.op.comparison().expect("a comparison");
+        // The zero that the result is put into comes before the flags, where it can be an xor.
+        let zero = self.b.int_reg(4);
+        self.b.push(insts::MOV_RI, 4, &[write(zero)]).imm = 0;
+        match relation {
+            Cond::FEq | Cond::FNe => {
+                let equal = relation == Cond::FEq;
+                // Right unless the operands compare equal or not; then it is this.
+                let other = self.int_constant(i64::from(!equal), 4);
+                self.compare(inst, relation, class, false);
+                let parity = self.b.int_reg(4);
+                let set = if equal { cond::NP } else { cond::P };
+                let operands = [write_over(parity, 1), read(zero)];
+                self.b.push(insts::SETCC_R, 1, &operands).cond = set;
+                let operands = [write_over(to, 1), read(parity), read(other)];
+                self.b.push(insts::CMOV_RR, 4, &operands).cond = cond::NE;
+            }
+            _ => {
+                let condition = self.compare(inst, relation, class, false);
+                let operands = [write_over(to, 1), read(zero)];
+                self.b.push(insts::SETCC_R, 1, &operands).cond = condition;
+            }
+        }
+    }
+
+    /// `select c, a, b`
+    pub fn select(&mut self, inst: &Inst, to: VReg) {
+        let [c, yes, no] = inst.args;
+        let size = inst.class.size() as u8;
+        let mut yes = self.value(yes, inst.class);
+        let mut no = self.value(no, inst.class);
+        if inst.class.is_int() {
+            let condition = self.test(c);
+            self.conditional_move(condition, size, to, yes, no);
+            return;
+        }
+        // No conditional move of floats: through integer registers.
+        for reg in [&mut yes, &mut no] {
+            let int = self.b.int_reg(size);
+            let from = self.b.read_any(*reg, size);
+            self.b.push(insts::MOVD_RF, size, &[write(int), from]);
+            *reg = int;
+        }
+        let condition = self.test(c);
+        let chosen = self.b.int_reg(size);
+        self.conditional_move(condition, size, chosen, yes, no);
+        debug_assert_eq!(bank(inst.class), Bank::Float);
+        self.b.push(insts::MOVD_FR, size, &[write(to), read(chosen)]);
+    }
+
+    /// `to` becomes `yes` if the condition holds, else `no`.
+    fn conditional_move(&mut self, condition: u8, size: u8, to: VReg, yes: VReg, no: VReg) {
+        let step = |this: &mut Self, condition: u8, to: VReg, yes: VReg, no: VReg| {
+            let source = this.b.read_any(yes, size);
+            let operands: Operands = SmallVec::from_slice(&[write_over(to, 1), read(no), source]);
+            this.b.push(insts::CMOV_RR, size, &operands).cond = condition;
+        };
+        let (equal, different) = match condition {
+            cond::FEQ => (yes, no),
+            cond::FNE => (no, yes),
+            _ => return step(self, condition, to, yes, no),
+        };
+        // Equal means neither "not equal" nor "unordered".
+        let first = self.b.int_reg(size);
+        step(self, cond::NE, first, different, equal);
+        step(self, cond::P, to, different, first);
+    }
+}

@@ -1,0 +1,701 @@
+//! Instruction selection for x86-64: maximal munch from the end of each block to its start.
+//!
+//! An instruction takes what it can of its operands' definitions into itself: addresses, loads
+//! that nothing writes between, immediates, comparisons into the branch or move that tests them.
+//! What every user took is never selected (see [`lower`](crate::target::lower)).
+//!
+//! Registers of class `w` hold zeros above bit 31 if the instruction that made them is a 32-bit
+//! one; parameters, results of calls and phis hold anything there.
+
+use super::address::Parts;
+use super::insts::{self, cond};
+use super::regs::{RAX, RCX, RDX};
+use super::{abi, call, vaarg};
+use crate::analysis::Facts;
+use crate::index::Index;
+use crate::ir::ops::{Cond, Effect};
+use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, SlotId, Value};
+use crate::target::Features;
+use crate::target::lower::{
+    Builder, Def, Source, bank, read, read_in, write, write_in, write_over,
+};
+use crate::target::machine::{Address, Bank, Base, MFunction, MInst, MOp, Operand, VReg, op};
+use smallvec::{SmallVec, smallvec};
+
+/// The selector of one function.
+pub struct Isel<'a> {
+    pub b: Builder<'a>,
+    pub convention: &'static abi::Convention,
+    /// The IL block being selected; `None` in a block on an edge.
+    pub source: Option<BlockId>,
+    /// Before each instruction of the block (and at its end): how many wrote memory so far.
+    epochs: Vec<u32>,
+    /// The instruction being selected, or the number of instructions for the jump.
+    pub position: usize,
+    /// The result's address, if it is in memory.
+    pub hidden: Option<VReg>,
+    /// Where the parameters are.
+    pub params: abi::Assignment,
+    /// Where a variadic function that reads its list saves its registers.
+    pub save_area: Option<SlotId>,
+}
+
+/// Instruction selection and ABI lowering of one function.
+pub fn select(
+    f: &Function,
+    facts: &Facts,
+    module: &Module,
+    features: &Features,
+    convention: &'static abi::Convention,
+) -> MFunction {
+    let _ = features;
+    let expanded = vaarg::expand(f);
+    let f = expanded.as_ref().unwrap_or(f);
+    let params = abi::assign(convention, module, f.ret, f.params.iter().map(|p| p.ty));
+    let mut isel = Isel {
+        b: Builder::new(f, module, facts),
+        convention,
+        source: None,
+        epochs: Vec::new(),
+        position: 0,
+        hidden: None,
+        params,
+        save_area: None,
+    };
+    isel.place_parameters();
+    isel.b.find_definitions(same_value);
+    isel.b.prepare_phis();
+    for n in (0..isel.b.order.len()).rev() {
+        isel.block(n);
+    }
+    isel.b.code.outgoing = isel.b.code.outgoing.next_multiple_of(16);
+    isel.b.code
+}
+
+/// What an instruction's result is another name for.
+fn same_value(b: &mut Builder<'_>, inst: &Inst) -> Option<Ref> {
+    match inst.op {
+        Op::Copy => Some(inst.args[0]),
+        // A 32-bit operation has done it already.
+        Op::Extuw => {
+            let r = b.resolve(inst.args[0]);
+            b.definition(r).is_some_and(clears_upper_half).then_some(r)
+        }
+        Op::Call => call::result_pad(b, inst),
+        _ => None,
+    }
+}
+
+/// The register of the result has zeros above bit 31.
+fn clears_upper_half(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Loadub | Op::Loaduh | Op::Loaduw | Op::Extub | Op::Extuh | Op::Extuw => true,
+        op if op.comparison().is_some() => true,
+        Op::Loadsb | Op::Loadsh | Op::Loadsw | Op::Extsb | Op::Extsh => inst.class == Class::W,
+        Op::Add | Op::Sub | Op::Neg | Op::Mul | Op::And | Op::Or | Op::Xor => {
+            inst.class == Class::W
+        }
+        Op::Div | Op::Rem | Op::Udiv | Op::Urem | Op::Sar | Op::Shr | Op::Shl => {
+            inst.class == Class::W
+        }
+        Op::Rotl | Op::Rotr | Op::Bswap | Op::Select => inst.class == Class::W,
+        Op::Stosi | Op::Dtosi | Op::Cast => inst.class == Class::W,
+        _ => false,
+    }
+}
+
+/// The number of a condition after an integer comparison.
+pub fn int_condition(c: Cond) -> u8 {
+    match c {
+        Cond::Eq => cond::E,
+        Cond::Ne => cond::NE,
+        Cond::Sge => cond::GE,
+        Cond::Sgt => cond::G,
+        Cond::Sle => cond::LE,
+        Cond::Slt => cond::L,
+        Cond::Uge => cond::AE,
+        Cond::Ugt => cond::A,
+        Cond::Ule => cond::BE,
+        Cond::Ult => cond::B,
+        Cond::FEq
+        | Cond::FGe
+        | Cond::FGt
+        | Cond::FLe
+        | Cond::FLt
+        | Cond::FNe
+        | Cond::O
+        | Cond::Uo => unreachable!("a relation of floats"),
+    }
+}
+
+/// Rows of an operation of two integers, one a form.
+pub struct Forms {
+    pub rr: MOp,
+    pub ri: MOp,
+    pub rm: MOp,
+    pub mr: MOp,
+    pub mi: MOp,
+}
+
+macro_rules! forms {
+    ($rr:ident $ri:ident $rm:ident $mr:ident $mi:ident) => {
+        Forms { rr: insts::$rr, ri: insts::$ri, rm: insts::$rm, mr: insts::$mr, mi: insts::$mi }
+    };
+}
+
+const ADD: Forms = forms!(ADD_RR ADD_RI ADD_RM ADD_MR ADD_MI);
+const SUB: Forms = forms!(SUB_RR SUB_RI SUB_RM SUB_MR SUB_MI);
+const AND: Forms = forms!(AND_RR AND_RI AND_RM AND_MR AND_MI);
+const OR: Forms = forms!(OR_RR OR_RI OR_RM OR_MR OR_MI);
+const XOR: Forms = forms!(XOR_RR XOR_RI XOR_RM XOR_MR XOR_MI);
+
+pub fn forms(op: Op) -> Option<&'static Forms> {
+    Some(match op {
+        Op::Add => &ADD,
+        Op::Sub => &SUB,
+        Op::And => &AND,
+        Op::Or => &OR,
+        Op::Xor => &XOR,
+        _ => return None,
+    })
+}
+
+pub fn fits32(value: i64) -> bool {
+    i32::try_from(value).is_ok()
+}
+
+pub type Operands = SmallVec<[Operand; 6]>;
+
+impl<'a> Isel<'a> {
+    fn block(&mut self, n: usize) {
+        self.b.block = Index::new(n);
+        let source = self.b.order[n];
+        let Source::Block(block) = source else {
+            self.source = None;
+            self.b.push_jump();
+            self.edge_values();
+            self.b.finish_block();
+            return;
+        };
+        self.source = Some(block);
+        let f = self.b.f;
+        self.epochs.clear();
+        let mut epoch = 0;
+        for inst in &f.blocks[block].insts {
+            self.epochs.push(epoch);
+            if matches!(inst.op.row().effect, Effect::Write | Effect::Any) || inst.volatile {
+                epoch += 1;
+            }
+        }
+        self.epochs.push(epoch);
+        self.position = f.blocks[block].insts.len();
+        self.jump(f.blocks[block].jump);
+        self.b.flush();
+        self.edge_values();
+        self.b.flush();
+        for (i, inst) in f.blocks[block].insts.iter().enumerate().rev() {
+            self.position = i;
+            self.inst(inst);
+            self.b.flush();
+        }
+        if n == 0 {
+            self.receive_parameters();
+        }
+        self.b.finish_block();
+    }
+
+    /// Makes the values that phis of the successor want from here and that are no temporaries.
+    fn edge_values(&mut self) {
+        let mut rows: SmallVec<[(VReg, Ref, Class); 8]> = SmallVec::new();
+        self.b.for_each_edge_value(|_, reg, value, class| rows.push((reg, value, class)));
+        self.b.flush();
+        for (reg, value, class) in rows {
+            self.constant_into(reg, value, class);
+        }
+        self.b.flush();
+    }
+
+    fn jump(&mut self, jump: Jump) {
+        match jump {
+            Jump::Jmp(_) => self.b.push_jump(),
+            Jump::Hlt => {
+                self.b.push(op::TRAP, 0, &[]);
+            }
+            Jump::Ret(value) => self.ret(value),
+            Jump::Jnz(..) if self.b.code.blocks[self.b.block].succs.len() == 1 => {
+                self.b.push_jump();
+            }
+            Jump::Jnz(c, _, _) => {
+                let cond = self.test(c);
+                self.b.push(insts::JCC, 0, &[]).cond = cond;
+            }
+        }
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        let wanted = match inst.to {
+            Some(to) => self.b.wanted(to),
+            None => None,
+        };
+        match (inst.op.row().effect, wanted) {
+            (Effect::Pure, None) => {}
+            (Effect::Read, None) if !inst.volatile => {}
+            (Effect::Pure, Some(reg)) => self.pure(inst, reg),
+            (Effect::Read, wanted) => {
+                let reg = wanted
+                    .unwrap_or_else(|| self.b.new_reg(bank(inst.class), inst.class.size() as u8));
+                self.load(inst, reg);
+            }
+            (Effect::Write | Effect::Any | Effect::Pinned, wanted) => self.effect(inst, wanted),
+        }
+    }
+
+    fn effect(&mut self, inst: &Inst, wanted: Option<VReg>) {
+        match inst.op {
+            Op::Call => self.call(inst),
+            Op::Blit => self.blit(inst),
+            Op::Vastart => self.vastart(inst),
+            Op::Vaarg => unreachable!("expanded before selection"),
+            Op::Alloc4 | Op::Alloc8 | Op::Alloc16 => self.alloc(inst, wanted),
+            Op::Dbgloc => {
+                let number = |r| self.b.f.bits(r).unwrap_or(0);
+                let imm = (number(inst.args[0]) as u32 as u64) | number(inst.args[1]) << 32;
+                self.b.push(op::LOCATION, 0, &[]).imm = imm as i64;
+            }
+            _ => self.store(inst),
+        }
+    }
+
+    // ---- operands ----
+
+    /// The value `r` in a register, for a use of `class`.
+    pub fn value(&mut self, r: Ref, class: Class) -> VReg {
+        let r = self.b.resolve(r);
+        if let Value::Temp(t) = r.value() {
+            return self.b.temp_reg(t);
+        }
+        let number = self.b.f.bits(r).is_some();
+        let size = if number { class.size() as u8 } else { 8 };
+        let bank = if number { bank(class) } else { Bank::Int };
+        let reg = self.b.constant_reg(bank, size);
+        self.constant_into(reg, r, class);
+        if !number && class.is_float() {
+            // The bits of an address as a float: legal, and of no use.
+            let float = self.b.new_reg(Bank::Float, class.size() as u8);
+            self.b.push(insts::MOVD_FR, class.size() as u8, &[write(float), read(reg)]);
+            return float;
+        }
+        reg
+    }
+
+    /// Puts a constant or a slot's address into a register.
+    fn constant_into(&mut self, reg: VReg, r: Ref, class: Class) {
+        let f = self.b.f;
+        if let Some(slot) = r.as_slot() {
+            self.lea(reg, 8, Parts::slot(slot));
+        } else if let Some((symbol, access, offset)) = f.symbol_of(r) {
+            self.symbol_address_into(reg, symbol, access, offset);
+        } else {
+            let bits = f.bits_as(r, class).expect("a number");
+            if class.is_int() {
+                self.b.push(insts::MOV_RI, class.size() as u8, &[write(reg)]).imm = bits as i64;
+            } else if bits == 0 {
+                self.b.push(insts::FZERO, class.size() as u8, &[write(reg)]);
+            } else {
+                let size = class.size() as u8;
+                self.push_address(insts::FMOV_RM, size, &[write(reg)], pool(bits, size));
+            }
+        }
+    }
+
+    /// An integer in a register.
+    pub fn int_constant(&mut self, value: i64, size: u8) -> VReg {
+        let reg = self.b.constant_reg(Bank::Int, size);
+        self.b.push(insts::MOV_RI, size, &[write(reg)]).imm = value;
+        reg
+    }
+
+    /// Appends an instruction with a memory operand.
+    pub fn push_address(
+        &mut self,
+        row: MOp,
+        size: u8,
+        operands: &[Operand],
+        address: Address,
+    ) -> &mut MInst {
+        let id = self.b.address(address);
+        let inst = self.b.push(row, size, operands);
+        inst.address = Some(id);
+        inst
+    }
+
+    /// Appends `row` with `operands` and then the registers of `parts`.
+    pub fn push_memory(
+        &mut self,
+        row: MOp,
+        size: u8,
+        operands: &[Operand],
+        parts: Parts,
+    ) -> &mut MInst {
+        let mut all: Operands = SmallVec::from_slice(operands);
+        let address = self.address(parts, &mut all);
+        self.push_address(row, size, &all, address)
+    }
+
+    /// The constant operand, as an immediate of 32 bits.
+    pub fn immediate(&self, r: Ref, class: Class) -> Option<i64> {
+        let bits = self.b.f.bits_as(self.b.resolve(r), class)? as i64;
+        fits32(bits).then_some(bits)
+    }
+
+    /// The load that computes `r`, if the instruction being selected is its only user and may do
+    /// it instead: nothing writes memory between the two.
+    pub fn foldable_load(&self, r: Ref) -> Option<&'a Inst> {
+        let r = self.b.resolve(r);
+        let t = r.as_temp()?;
+        let Def::Inst(b, i) = self.b.defs[t] else { return None };
+        let inst = self.b.definition(r)?;
+        let here = Some(b) == self.source
+            && self.b.uses[t] == 1
+            && self.b.wanted(t).is_none()
+            && inst.op.is_load()
+            && !inst.volatile
+            && self.epochs[i as usize] == self.epochs[self.position];
+        here.then_some(inst)
+    }
+
+    /// The address of a foldable load of exactly `size` bytes, as a value of `size` bytes.
+    pub fn memory_operand(&self, r: Ref, size: u8) -> Option<Parts> {
+        let load = self.foldable_load(r)?;
+        (load.op.load_size() == Some(u32::from(size))).then(|| self.parts(load.args[0]))
+    }
+
+    /// The definition of `r`, if the instruction being selected is its only user.
+    pub fn only_use(&self, r: Ref) -> Option<&'a Inst> {
+        let r = self.b.resolve(r);
+        let t = r.as_temp()?;
+        if self.b.uses[t] != 1 || self.b.wanted(t).is_some() {
+            return None;
+        }
+        self.b.definition(r)
+    }
+
+    /// Nothing later uses `r`: its register may be overwritten.
+    fn dies(&self, r: Ref) -> bool {
+        match self.b.resolve(r).as_temp() {
+            Some(t) => self.b.wanted(t).is_none(),
+            None => true,
+        }
+    }
+
+    // ---- pure instructions ----
+
+    fn pure(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        match inst.op {
+            Op::Add if inst.class.is_int() => self.add(inst, to),
+            Op::Sub if inst.class.is_int() => self.sub(inst, to),
+            Op::Mul if inst.class.is_int() => self.mul(inst, to),
+            Op::And | Op::Or | Op::Xor => self.bitwise(inst, to),
+            Op::Neg if inst.class.is_int() => self.unary(insts::NEG_R, inst, to),
+            Op::Neg => {
+                let bits = if size == 4 { 1 << 31 } else { 1 << 63 };
+                let from = self.value(inst.args[0], inst.class);
+                let operands = [write_over(to, 1), read(from)];
+                self.push_address(insts::FXOR_RM, size, &operands, pool(bits, 16));
+            }
+            Op::Bswap => self.unary(insts::BSWAP_R, inst, to),
+            Op::Sar => self.shift(insts::SAR_RI, insts::SAR_RC, inst, to),
+            Op::Shr => self.shift(insts::SHR_RI, insts::SHR_RC, inst, to),
+            Op::Shl => self.shl(inst, to),
+            Op::Rotl => self.shift(insts::ROL_RI, insts::ROL_RC, inst, to),
+            Op::Rotr => self.shift(insts::ROR_RI, insts::ROR_RC, inst, to),
+            Op::Div if inst.class.is_int() => self.divide(inst, true, true, to),
+            Op::Rem => self.divide(inst, true, false, to),
+            Op::Udiv => self.divide(inst, false, true, to),
+            Op::Urem => self.divide(inst, false, false, to),
+            Op::Smulh => self.multiply_high(insts::IMUL1_R, inst, to),
+            Op::Umulh => self.multiply_high(insts::MUL_R, inst, to),
+            Op::Add => self.float(insts::FADD_RR, insts::FADD_RM, inst, to),
+            Op::Sub => self.float(insts::FSUB_RR, insts::FSUB_RM, inst, to),
+            Op::Mul => self.float(insts::FMUL_RR, insts::FMUL_RM, inst, to),
+            Op::Div => self.float(insts::FDIV_RR, insts::FDIV_RM, inst, to),
+            Op::Select => self.select(inst, to),
+            Op::Copy => {
+                let from = self.value(inst.args[0], inst.class);
+                self.b.push(op::COPY, size, &[write(to), read(from)]);
+            }
+            Op::Cast => self.cast(inst, to),
+            Op::Nop => {}
+            _ if inst.op.comparison().is_some() => self.comparison(inst, to),
+            _ if inst.op.extension().is_some() => self.extend(inst, to),
+            _ => self.convert(inst, to),
+        }
+    }
+
+    /// Tied operation in place, second operand from a register or memory.
+    fn in_place(&mut self, rr: MOp, rm: MOp, class: Class, to: VReg, a: Ref, b: Ref) {
+        let size = class.size() as u8;
+        if let Some(parts) = self.memory_operand(b, size) {
+            let first = self.value(a, class);
+            self.push_memory(rm, size, &[write_over(to, 1), read(first)], parts);
+            return;
+        }
+        let first = self.value(a, class);
+        let second = self.value(b, class);
+        let second = self.b.read_any(second, size);
+        self.b.push(rr, size, &[write_over(to, 1), read(first), second]);
+    }
+
+    /// Puts the operands of a commutative operation in order: the second is the one to be taken
+    /// from memory, the first one dies here if one of them does.
+    fn ordered(&self, inst: &Inst) -> (Ref, Ref) {
+        let [a, b, _] = inst.args;
+        let size = inst.class.size() as u8;
+        if self.memory_operand(b, size).is_some() {
+            (a, b)
+        } else if self.memory_operand(a, size).is_some() || (self.dies(b) && !self.dies(a)) {
+            (b, a)
+        } else {
+            (a, b)
+        }
+    }
+
+    /// Constant second, whatever the order was.
+    fn constant_last(&self, inst: &Inst) -> (Ref, Ref) {
+        let [a, b, _] = inst.args;
+        if self.immediate(a, inst.class).is_some() && self.b.resolve(b).as_temp().is_some() {
+            (b, a)
+        } else {
+            (a, b)
+        }
+    }
+
+    fn add(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let t = inst.to.expect("an add has a result");
+        let (a, b) = self.constant_last(inst);
+        let memory =
+            self.memory_operand(a, size).is_some() || self.memory_operand(b, size).is_some();
+        if !memory
+            && let Some(parts) = self.parts_of_result(t, inst.class)
+            && (parts.worth_lea() || parts.needs_lea())
+        {
+            self.lea(to, size, parts);
+        } else if let Some(imm) = self.immediate(b, inst.class) {
+            let from = self.value(a, inst.class);
+            self.b.push(insts::ADD3_RI, size, &[write(to), read(from)]).imm = imm;
+        } else if memory {
+            let (a, b) = self.ordered(inst);
+            self.in_place(insts::ADD_RR, insts::ADD_RM, inst.class, to, a, b);
+        } else {
+            let (a, b) = self.ordered(inst);
+            let first = self.value(a, inst.class);
+            let second = self.value(b, inst.class);
+            self.b.push(insts::ADD3_RR, size, &[write(to), read(first), read(second)]);
+        }
+    }
+
+    fn sub(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let [a, b, _] = inst.args;
+        if let Some(imm) = self.immediate(b, inst.class)
+            && fits32(-imm)
+        {
+            let t = inst.to.expect("a sub has a result");
+            if let Some(parts) = self.parts_of_result(t, inst.class)
+                && (parts.worth_lea() || parts.needs_lea())
+            {
+                self.lea(to, size, parts);
+                return;
+            }
+            let from = self.value(a, inst.class);
+            self.b.push(insts::ADD3_RI, size, &[write(to), read(from)]).imm = -imm;
+        } else if self.b.f.bits_as(self.b.resolve(a), inst.class) == Some(0) {
+            let from = self.value(b, inst.class);
+            self.b.push(insts::NEG_R, size, &[write_over(to, 1), read(from)]);
+        } else if let Some(imm) = self.immediate(b, inst.class) {
+            let from = self.value(a, inst.class);
+            self.b.push(insts::SUB_RI, size, &[write_over(to, 1), read(from)]).imm = imm;
+        } else {
+            self.in_place(insts::SUB_RR, insts::SUB_RM, inst.class, to, a, b);
+        }
+    }
+
+    fn mul(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let (a, b) = self.constant_last(inst);
+        if let Some(imm) = self.immediate(b, inst.class) {
+            let t = inst.to.expect("a mul has a result");
+            if imm != 2
+                && let Some(parts) = self.parts_of_result(t, inst.class)
+            {
+                self.lea(to, size, parts);
+            } else if let Some(parts) = self.memory_operand(a, size) {
+                self.push_memory(insts::IMUL_RMI, size, &[write(to)], parts).imm = imm;
+            } else {
+                let from = self.value(a, inst.class);
+                let from = self.b.read_any(from, size);
+                self.b.push(insts::IMUL_RRI, size, &[write(to), from]).imm = imm;
+            }
+            return;
+        }
+        let (a, b) = self.ordered(inst);
+        self.in_place(insts::IMUL_RR, insts::IMUL_RM, inst.class, to, a, b);
+    }
+
+    fn bitwise(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let forms = forms(inst.op).expect("and, or, xor");
+        let (a, b) = self.constant_last(inst);
+        let bits = self.b.f.bits_as(self.b.resolve(b), inst.class);
+        match (inst.op, bits) {
+            (Op::And, Some(0xff)) => return self.zero_extend(a, 1, to),
+            (Op::And, Some(0xffff)) => return self.zero_extend(a, 2, to),
+            (Op::And, Some(0xffff_ffff)) => return self.zero_extend(a, 4, to),
+            // A 32-bit operation clears the upper half as the constant would.
+            (Op::And, Some(bits @ 0..=0xffff_ffff)) => {
+                let from = self.value(a, inst.class);
+                let imm = i64::from(bits as i32);
+                self.b.push(insts::AND_RI, 4, &[write_over(to, 1), read(from)]).imm = imm;
+                return;
+            }
+            (Op::Xor, Some(u64::MAX)) => {
+                let from = self.value(a, inst.class);
+                self.b.push(insts::NOT_R, size, &[write_over(to, 1), read(from)]);
+                return;
+            }
+            _ => {}
+        }
+        if let Some(imm) = self.immediate(b, inst.class) {
+            let from = self.value(a, inst.class);
+            self.b.push(forms.ri, size, &[write_over(to, 1), read(from)]).imm = imm;
+            return;
+        }
+        let (a, b) = self.ordered(inst);
+        self.in_place(forms.rr, forms.rm, inst.class, to, a, b);
+    }
+
+    fn unary(&mut self, row: MOp, inst: &Inst, to: VReg) {
+        let from = self.value(inst.args[0], inst.class);
+        self.b.push(row, inst.class.size() as u8, &[write_over(to, 1), read(from)]);
+    }
+
+    /// The shift count, if it is a constant.
+    fn count(&self, inst: &Inst) -> Option<u64> {
+        let width = u64::from(inst.class.size()) * 8;
+        Some(self.b.f.bits(self.b.resolve(inst.args[1]))? % width)
+    }
+
+    fn shl(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        match self.count(inst) {
+            Some(1) => {
+                let from = self.value(inst.args[0], inst.class);
+                self.b.push(insts::ADD3_RR, size, &[write(to), read(from), read(from)]);
+            }
+            Some(2 | 3) if !self.dies(inst.args[0]) => {
+                let t = inst.to.expect("a shift has a result");
+                match self.parts_of_result(t, inst.class) {
+                    Some(parts) => self.lea(to, size, parts),
+                    None => self.shift(insts::SHL_RI, insts::SHL_RC, inst, to),
+                }
+            }
+            _ => self.shift(insts::SHL_RI, insts::SHL_RC, inst, to),
+        }
+    }
+
+    fn shift(&mut self, by_imm: MOp, by_cl: MOp, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let from = self.value(inst.args[0], inst.class);
+        match self.count(inst) {
+            Some(0) => {
+                // A 32-bit move, so that a w keeps its zeros above.
+                let from = self.b.read_any(from, size);
+                if size == 4 {
+                    self.b.push(insts::MOVZX_RR, 4, &[write(to), from]);
+                } else {
+                    self.b.push(op::COPY, 8, &[write(to), read(from.reg)]);
+                }
+            }
+            Some(n) => {
+                self.b.push(by_imm, size, &[write_over(to, 1), read(from)]).imm = n as i64;
+            }
+            None => {
+                let count = self.value(inst.args[1], Class::W);
+                self.b.push(by_cl, size, &[write_over(to, 1), read(from), read_in(count, RCX)]);
+            }
+        }
+    }
+
+    fn divide(&mut self, inst: &Inst, signed: bool, quotient: bool, to: VReg) {
+        let size = inst.class.size() as u8;
+        let memory = self.memory_operand(inst.args[1], size);
+        let low = self.value(inst.args[0], inst.class);
+        let divisor = match memory {
+            Some(_) => None,
+            None => Some(self.value(inst.args[1], inst.class)),
+        };
+        let high = if signed {
+            let high = self.b.int_reg(size);
+            self.b.push(insts::CDQ, size, &[write_in(high, RDX), read_in(low, RAX)]);
+            high
+        } else {
+            self.int_constant(0, 4)
+        };
+        let other = self.b.int_reg(size);
+        let (first, second) = if quotient { (to, other) } else { (other, to) };
+        let mut operands: Operands = smallvec![
+            write_in(first, RAX),
+            write_in(second, RDX),
+            read_in(low, RAX),
+            read_in(high, RDX)
+        ];
+        match (memory, divisor) {
+            (Some(parts), _) => {
+                let row = if signed { insts::IDIV_M } else { insts::DIV_M };
+                self.push_memory(row, size, &operands, parts);
+            }
+            (None, Some(divisor)) => {
+                let row = if signed { insts::IDIV_R } else { insts::DIV_R };
+                operands.push(self.b.read_any(divisor, size));
+                self.b.push(row, size, &operands);
+            }
+            (None, None) => unreachable!("a divisor is in memory or in a register"),
+        }
+    }
+
+    fn multiply_high(&mut self, row: MOp, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let (a, b) = self.ordered(inst);
+        let (first, second) = (self.value(a, inst.class), self.value(b, inst.class));
+        let low = self.b.int_reg(size);
+        let second = self.b.read_any(second, size);
+        let operands = [write_in(low, RAX), write_in(to, RDX), read_in(first, RAX), second];
+        self.b.push(row, size, &operands);
+    }
+
+    fn float(&mut self, rr: MOp, rm: MOp, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        let (mut a, mut b) = (inst.args[0], inst.args[1]);
+        if inst.op.commutative() {
+            (a, b) = self.ordered(inst);
+            if self.b.f.bits(self.b.resolve(a)).is_some() {
+                std::mem::swap(&mut a, &mut b);
+            }
+        }
+        if let Some(bits) = self.b.f.bits_as(self.b.resolve(b), inst.class)
+            && bits != 0
+        {
+            let first = self.value(a, inst.class);
+            self.push_address(rm, size, &[write_over(to, 1), read(first)], pool(bits, size));
+            return;
+        }
+        self.in_place(rr, rm, inst.class, to, a, b);
+    }
+}
+
+/// The address of a constant in read-only data.
+pub fn pool(bits: u64, size: u8) -> Address {
+    Address { base: Base::Pool(bits, size), index: None, scale: 1, disp: 0 }
+}

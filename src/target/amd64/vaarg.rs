@@ -1,0 +1,128 @@
+//! `vaarg` as ordinary instructions and blocks, before selection.
+//!
+//! A list of the System V convention is `{ u32 ints, u32 floats, void *stack, void *saved }`: while
+//! the offset of its kind is inside the save area the argument is there, else on the stack.
+
+use crate::ir::{Block, BlockId, Class, Function, Inst, Jump, Op, Phi, Ref, TempId};
+use smallvec::smallvec;
+
+/// Bytes of the save area that hold integer registers, and all of it.
+const INTS_END: i64 = 48;
+const FLOATS_END: i64 = 176;
+
+/// The function with each `vaarg` expanded; `None` if it has none.
+pub fn expand(f: &Function) -> Option<Function> {
+    let has = f.blocks.iter().any(|b| b.insts.iter().any(|i| i.op == Op::Vaarg));
+    if !has {
+        return None;
+    }
+    let mut f = f.clone();
+    for b in f.blocks.indices() {
+        expand_block(&mut f, b);
+    }
+    Some(f)
+}
+
+/// Cuts `b` at each `vaarg`. Its phis stay with the first part, its jump goes to the last.
+fn expand_block(f: &mut Function, b: BlockId) {
+    if !f.blocks[b].insts.iter().any(|i| i.op == Op::Vaarg) {
+        return;
+    }
+    let insts = std::mem::take(&mut f.blocks[b].insts);
+    let jump = f.blocks[b].jump;
+    let mut current = b;
+    for inst in insts {
+        if inst.op == Op::Vaarg {
+            current = expand_one(f, current, &inst);
+        } else {
+            f.blocks[current].insts.push(inst);
+        }
+    }
+    f.blocks[current].jump = jump;
+    for to in jump.successors() {
+        for phi in &mut f.blocks[to].phis {
+            for (from, _) in &mut phi.args {
+                if *from == b {
+                    *from = current;
+                }
+            }
+        }
+    }
+}
+
+/// Pure or reading instructions appended to one block.
+struct Appender<'a> {
+    f: &'a mut Function,
+    block: BlockId,
+}
+
+impl Appender<'_> {
+    fn op(&mut self, op: Op, class: Class, args: &[Ref]) -> Ref {
+        let to = self.f.new_temp(class);
+        self.op_to(to, op, class, args);
+        Ref::temp(to)
+    }
+
+    fn op_to(&mut self, to: TempId, op: Op, class: Class, args: &[Ref]) {
+        self.f.blocks[self.block].insts.push(Inst::new(op, class, to, args));
+    }
+
+    fn store(&mut self, op: Op, value: Ref, address: Ref) {
+        self.f.blocks[self.block].insts.push(Inst::effect(op, &[value, address]));
+    }
+
+    fn plus(&mut self, class: Class, a: Ref, n: i64) -> Ref {
+        if n == 0 {
+            return a;
+        }
+        let n = self.f.int(n);
+        self.op(Op::Add, class, &[a, n])
+    }
+}
+
+/// Returns the block that goes on after the `vaarg`.
+fn expand_one(f: &mut Function, block: BlockId, inst: &Inst) -> BlockId {
+    let list = inst.args[0];
+    let class = inst.class;
+    let (field, end, step) = if class.is_int() { (0, INTS_END, 8) } else { (4, FLOATS_END, 16) };
+    let saved = f.blocks.push(Block::new(Jump::Hlt));
+    let stack = f.blocks.push(Block::new(Jump::Hlt));
+    let rest = f.blocks.push(Block::new(Jump::Hlt));
+
+    let mut to = Appender { f, block };
+    let offset_at = to.plus(Class::L, list, field);
+    let offset = to.op(Op::Loaduw, Class::W, &[offset_at]);
+    let end = to.f.int(end);
+    let inside = to.op(Op::Cultw, Class::W, &[offset, end]);
+    to.f.blocks[block].jump = Jump::Jnz(inside, saved, stack);
+
+    to.block = saved;
+    let area_at = to.plus(Class::L, list, 16);
+    let area = to.op(Op::Loadl, Class::L, &[area_at]);
+    let wide = to.op(Op::Extuw, Class::L, &[offset]);
+    let in_area = to.op(Op::Add, Class::L, &[area, wide]);
+    let next = to.plus(Class::W, offset, step);
+    to.store(Op::Storew, next, offset_at);
+    to.f.blocks[saved].jump = Jump::Jmp(rest);
+
+    to.block = stack;
+    let stack_at = to.plus(Class::L, list, 8);
+    let on_stack = to.op(Op::Loadl, Class::L, &[stack_at]);
+    let next = to.plus(Class::L, on_stack, 8);
+    to.store(Op::Storel, next, stack_at);
+    to.f.blocks[stack].jump = Jump::Jmp(rest);
+
+    let at = to.f.new_temp(Class::L);
+    let args = smallvec![(saved, in_area), (stack, on_stack)];
+    to.f.blocks[rest].phis.push(Phi { to: at, class: Class::L, args });
+    to.block = rest;
+    let load = match class {
+        Class::W => Op::Loaduw,
+        Class::L => Op::Loadl,
+        Class::S => Op::Loads,
+        Class::D => Op::Loadd,
+    };
+    let result = inst.to.unwrap_or_else(|| to.f.new_temp(class));
+    to.op_to(result, load, class, &[Ref::temp(at)]);
+    rest
+}
