@@ -50,6 +50,12 @@ impl Frequency {
     pub fn of(&self, b: BlockId) -> f32 {
         self.blocks[b]
     }
+
+    /// Estimated runs of the edge.
+    pub fn of_edge(&self, f: &Function, loops: &Loops, from: BlockId, to: BlockId) -> f32 {
+        let total: f32 = Cfg::succs(f, from).iter().map(|&s| weight(f, loops, from, s)).sum();
+        self.blocks[from] * weight(f, loops, from, to) / total
+    }
 }
 
 /// The relative likelihood of the edge.

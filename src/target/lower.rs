@@ -219,9 +219,9 @@ pub fn bank(class: Class) -> Bank {
 const RETURN_TWICE: [&[u8]; 5] = [b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"vfork"];
 
 impl<'a> Builder<'a> {
-    /// Orders the blocks.
+    /// Orders the blocks. Needs loops and frequencies.
     pub fn new(f: &'a Function, module: &'a Module, facts: &Facts) -> Builder<'a> {
-        let plan = Plan::new(f, |b| block_depth(facts, b));
+        let plan = Plan::new(f, |b| facts.loops.depth(b));
         let n = f.temps.len();
         let code = MFunction {
             symbol: f.symbol,
@@ -265,10 +265,10 @@ impl<'a> Builder<'a> {
                 self.code.blocks[to].preds.push(m);
             }
             let (depth, frequency) = match plan.order[m.index()] {
-                Source::Block(b) => (block_depth(facts, b), block_frequency(facts, b)),
+                Source::Block(b) => (facts.loops.depth(b), facts.frequency.of(b)),
                 Source::Edge(from, to) => (
-                    block_depth(facts, from).min(block_depth(facts, to)),
-                    edge_frequency(facts, from, to),
+                    facts.loops.depth(from).min(facts.loops.depth(to)),
+                    facts.frequency.of_edge(self.f, &facts.loops, from, to),
                 ),
             };
             let block = &mut self.code.blocks[m];
@@ -514,16 +514,4 @@ fn count(uses: &mut IndexVec<TempId, u32>, r: Ref) {
     if let Some(t) = r.as_temp() {
         uses[t] += 1;
     }
-}
-
-fn block_depth(_facts: &Facts, _b: BlockId) -> u32 {
-    0
-}
-
-fn block_frequency(_facts: &Facts, _b: BlockId) -> f32 {
-    1.0
-}
-
-fn edge_frequency(_facts: &Facts, _from: BlockId, _to: BlockId) -> f32 {
-    1.0
 }

@@ -2,11 +2,8 @@
 //! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
 
 pub mod amd64;
-<<<<<<< HEAD
 pub mod format;
-=======
 pub mod lower;
->>>>>>> 89df9c4 (amd64: instruction selection and the System V convention)
 pub mod machine;
 
 use crate::analysis::Facts;
@@ -136,7 +133,7 @@ pub trait Sink {
 }
 
 /// All targets, in the order help prints them.
-pub static TARGETS: &[&Target] = &[];
+pub static TARGETS: &[&Target] = &[&amd64::SYSV];
 
 /// The target of that name.
 pub fn by_name(name: &str) -> Option<&'static Target> {

@@ -11,7 +11,7 @@ use super::address::Parts;
 use super::insts::{self, cond};
 use super::regs::{RAX, RCX, RDX};
 use super::{abi, call, vaarg};
-use crate::analysis::Facts;
+use crate::analysis::{FactSet, Facts};
 use crate::index::Index;
 use crate::ir::ops::{Cond, Effect};
 use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, SlotId, Value};
@@ -50,7 +50,14 @@ pub fn select(
 ) -> MFunction {
     let _ = features;
     let expanded = vaarg::expand(f);
-    let f = expanded.as_ref().unwrap_or(f);
+    let mut own = Facts::default();
+    let (f, facts) = match &expanded {
+        Some(f) => {
+            own.require(f, FactSet::LOOPS);
+            (f, &own)
+        }
+        None => (f, facts),
+    };
     let params = abi::assign(convention, module, f.ret, f.params.iter().map(|p| p.ty));
     let mut isel = Isel {
         b: Builder::new(f, module, facts),

@@ -16,17 +16,18 @@ pub mod print;
 pub mod regs;
 mod vaarg;
 
-use super::machine::MFunction;
-use crate::analysis::Facts;
-use crate::ir::{Function, Module};
-use crate::target::Features;
+use super::{ObjectFormat, Target};
 
-/// Selection for the System V convention.
-pub fn select_sysv(
-    f: &Function,
-    facts: &Facts,
-    module: &Module,
-    features: &Features,
-) -> MFunction {
-    isel::select(f, facts, module, features, &abi::SYSV)
-}
+/// Linux and other systems with the System V convention and ELF.
+pub static SYSV: Target = Target {
+    name: "amd64_sysv",
+    format: ObjectFormat::Elf,
+    symbol_prefix: "",
+    local_prefix: ".L",
+    registers: &regs::SYSV,
+    has_select: true,
+    function_align: 16,
+    select: |f, facts, module, features| isel::select(f, facts, module, features, &abi::SYSV),
+    emit: emit::emit,
+    print: print::print,
+};
