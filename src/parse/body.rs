@@ -177,9 +177,15 @@ impl<'a> Parser<'a> {
                 return self.fail("'phi' needs a result: %name =class phi ...");
             }
             Token::Key(Key::Ret | Key::Jmp | Key::Jnz | Key::Hlt) => {
-                let jump = self.jump()?;
-                self.end_of_line("the end of the line after a jump")?;
-                self.close(jump, at);
+                match self.jump() {
+                    Ok(jump) => self.close(jump, at),
+                    Err(Skip) => {
+                        // It ends the block all the same.
+                        self.close(Jump::Hlt, at);
+                        self.skip_line();
+                        return Ok(Place::Label);
+                    }
+                }
             }
             Token::Word => {
                 let word = self.found();
@@ -199,7 +205,7 @@ impl<'a> Parser<'a> {
         self.advance();
         self.expect(Token::Equals, "'=' and a class after the result's name")?;
         let class_at = self.start;
-        let ty = self.abi_type("a class")?;
+        let ty = self.abi_type("a class (w, l, s or d)")?;
         let class = ty.class();
         self.define(t, class, at);
         self.body.lost = lost;
@@ -268,13 +274,14 @@ impl<'a> Parser<'a> {
             return self.no_such_form(op, class, to.is_some(), at, class_at);
         }
         let count = wants.iter().position(|&want| want == Want::Nothing).unwrap_or(3);
+        let word = (self.start, self.end);
         self.advance();
         let mut args = [Ref::NONE; 3];
         let mut n = 0;
         if self.token != Token::Newline {
             loop {
                 if n == count {
-                    return self.operand_count(op, count);
+                    return self.operand_count(word, count);
                 }
                 let operand_at = self.start;
                 args[n] = self.operand("an operand")?;
@@ -290,7 +297,7 @@ impl<'a> Parser<'a> {
             }
         }
         if n != count {
-            return self.operand_count(op, count);
+            return self.operand_count(word, count);
         }
         if op == Op::Vastart && !self.f.variadic {
             self.faults.add(at, "'vastart' in a function that is not variadic (no '...')");
@@ -314,7 +321,7 @@ impl<'a> Parser<'a> {
         at: usize,
         class_at: usize,
     ) -> Parsed<()> {
-        let name = op.name();
+        let name = shown(&self.text[self.start..self.end]);
         if result && !op.row().result {
             self.faults.add(at, format!("'{name}' has no result"));
         } else if !result && op.row().result {
@@ -336,13 +343,14 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn operand_count(&mut self, op: Op, count: usize) -> Parsed<()> {
+    fn operand_count(&mut self, word: (usize, usize), count: usize) -> Parsed<()> {
         if let Token::Bad(_) = self.token {
             return self.expected("an operand");
         }
         let plural = if count == 1 { "" } else { "s" };
+        let word = shown(&self.text[word.0..word.1]);
         let found = self.found();
-        self.fail(format!("'{}' takes {count} operand{plural}, found {found} instead", op.name()))
+        self.fail(format!("'{word}' takes {count} operand{plural}, found {found} instead"))
     }
 
     /// Checks an operand that stands for a size, if it is a constant.
@@ -508,7 +516,9 @@ impl<'a> Parser<'a> {
                 call.env = self.operand("the value of 'env'")?;
             }
             _ => {
-                let ty = self.abi_type("an argument's type, 'env' or '...'")?;
+                let ty = self.abi_type(
+                    "an argument's type (w, l, s, d, sb, ub, sh, uh or :name), 'env' or '...'",
+                )?;
                 let value = self.operand("an argument's value")?;
                 call.args.push(Arg { ty, value });
             }
@@ -519,7 +529,7 @@ impl<'a> Parser<'a> {
     fn jump(&mut self) -> Parsed<Jump> {
         let word = self.token;
         self.advance();
-        Ok(match word {
+        let jump = match word {
             Token::Key(Key::Jmp) => Jump::Jmp(self.target()?),
             Token::Key(Key::Jnz) => {
                 let condition = self.operand("the condition of 'jnz'")?;
@@ -529,15 +539,23 @@ impl<'a> Parser<'a> {
                 Jump::Jnz(condition, yes, self.target()?)
             }
             Token::Key(Key::Ret) if self.token == Token::Newline => Jump::Ret(Ref::NONE),
-            Token::Key(Key::Ret) if self.f.ret.is_none() => {
-                return self.fail(format!(
-                    "a return value {} in a function without a return type",
-                    self.found()
-                ));
+            Token::Key(Key::Ret) => {
+                let (at, value) = (self.start, self.found());
+                let mut r = self.operand("a return value")?;
+                if self.f.ret.is_none() && !self.body.head_lost {
+                    let message =
+                        format!("a return value {value} in a function without a return type");
+                    self.faults.add(at, message);
+                }
+                if self.f.ret.is_none() {
+                    r = Ref::NONE;
+                }
+                Jump::Ret(r)
             }
-            Token::Key(Key::Ret) => Jump::Ret(self.operand("a return value")?),
             _ => Jump::Hlt,
-        })
+        };
+        self.end_of_line("the end of the line after a jump")?;
+        Ok(jump)
     }
 
     fn target(&mut self) -> Parsed<BlockId> {

@@ -22,6 +22,7 @@ impl<'a> Parser<'a> {
             if self.token == Token::End || self.faults.is_full() {
                 return;
             }
+            self.long_string = None;
             if self.definition().is_err() {
                 self.skip_to_definition();
             }
@@ -148,6 +149,9 @@ impl<'a> Parser<'a> {
             return self.expected(what);
         }
         let text = &self.text[self.start + 1..self.end - 1];
+        if text.contains(&b'\n') {
+            self.long_string = Some(self.start);
+        }
         self.advance();
         Ok(text.into())
     }
@@ -188,12 +192,16 @@ impl<'a> Parser<'a> {
         self.body.defined_at.clear();
         self.body.mixed.clear();
         self.body.lost = false;
+        self.body.head_lost = false;
         self.f = Function::new(SymbolId::new(0));
         self.f.linkage = linkages.linkage;
         self.f.linkage.common = false;
         self.f.file = self.file;
         self.advance();
         if self.header().is_err() {
+            if self.is_at_definition() {
+                return Err(super::Skip);
+            }
             // The body may still have faults of its own to show.
             while !matches!(self.token, Token::LeftBrace | Token::Newline | Token::End) {
                 self.advance();
@@ -202,6 +210,7 @@ impl<'a> Parser<'a> {
                 return Err(super::Skip);
             }
             self.body.lost = true;
+            self.body.head_lost = true;
             self.advance();
         }
         self.function_body()?;
@@ -215,7 +224,9 @@ impl<'a> Parser<'a> {
     /// Between `function` and the body, its brace included.
     fn header(&mut self) -> Parsed<()> {
         if self.token != Token::Global {
-            self.f.ret = Some(self.abi_type("the function's return type or name")?);
+            self.f.ret = Some(self.abi_type(
+                "the function's name or return type (w, l, s, d, sb, ub, sh, uh or :name)",
+            )?);
         }
         self.f.symbol = self.defined_symbol("the function's name", false)?;
         self.expect(Token::LeftParen, "'(' and the parameters")?;
@@ -258,7 +269,8 @@ impl<'a> Parser<'a> {
             }
             _ => {}
         }
-        let ty = self.abi_type("a parameter's type, 'env' or '...'")?;
+        let ty = self
+            .abi_type("a parameter's type (w, l, s, d, sb, ub, sh, uh or :name), 'env' or '...'")?;
         let to = self.parameter_name(ty.class())?;
         self.f.params.push(Param { ty, to });
         Ok(())
@@ -292,9 +304,7 @@ impl<'a> Parser<'a> {
             Token::Type => self.aggregate_by_value(),
             Token::Key(Key::B | Key::H | Key::Z) | Token::Word => {
                 let word = self.found();
-                let message = format!(
-                    "invalid type {word}: expected {what} (w, l, s, d, sb, ub, sh, uh or :name)"
-                );
+                let message = format!("invalid type {word}: expected {what}");
                 return self.fail(message);
             }
             _ => return self.expected(what),

@@ -339,15 +339,17 @@ fn int(text: &[u8], start: usize) -> Spanned {
 
 fn float(text: &[u8], start: usize) -> Spanned {
     let rest = &text[start + 2..];
-    let Some((literal, used)) = number::literal(rest) else {
-        let end = start + span_of(&text[start..], NAME);
-        return Spanned { token: Token::Bad(Fault::Float), start, end };
+    let (token, end) = match number::literal(rest) {
+        Some((literal, used)) if text[start] == b's' => {
+            (Token::Single(literal.single()), start + 2 + used)
+        }
+        Some((literal, used)) => (Token::Double(literal.double()), start + 2 + used),
+        None => (Token::Bad(Fault::Float), start + 2),
     };
-    let token = match text[start] {
-        b's' => Token::Single(literal.single()),
-        _ => Token::Double(literal.double()),
-    };
-    Spanned { token, start, end: start + 2 + used }
+    match span_of(&text[end..], NAME) {
+        0 => Spanned { token, start, end },
+        n => Spanned { token: Token::Bad(Fault::Float), start, end: end + n },
+    }
 }
 
 #[cfg(test)]

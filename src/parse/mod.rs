@@ -13,6 +13,8 @@ mod grammar;
 mod lex;
 mod names;
 mod number;
+#[cfg(test)]
+mod tests;
 mod types;
 mod validate;
 
@@ -126,6 +128,9 @@ struct Parser<'a> {
     token: Token,
     start: usize,
     end: usize,
+    /// The start of a string of this definition that has a newline in it: allowed, but if what
+    /// follows makes no sense its closing quote was forgotten.
+    long_string: Option<usize>,
     module: &'a mut Module,
     faults: Faults,
     /// The aggregate types of this input. Their scope is the input.
@@ -161,6 +166,8 @@ struct Body {
     jump_at: IndexVec<BlockId, usize>,
     /// A line was skipped that may have defined or used a name: what looks undefined may not be.
     lost: bool,
+    /// The head could not be read: what the function returns is not known.
+    head_lost: bool,
     has_call: bool,
 }
 
@@ -194,6 +201,7 @@ impl<'a> Parser<'a> {
             token: Token::End,
             start: 0,
             end: 0,
+            long_string: None,
             module,
             faults: Faults::default(),
             types: FxHashMap::default(),
@@ -240,8 +248,12 @@ impl<'a> Parser<'a> {
     /// Records that `what` should stand here.
     #[cold]
     fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        if let Some(at) = self.long_string.take() {
+            (self.token, self.start, self.end) = (Token::Word, at, at + 1);
+            return self.fail("unterminated string: no closing '\"' on its line");
+        }
         let message = match self.token {
-            Token::Bad(fault) => describe(fault),
+            Token::Bad(fault) => describe(fault, &self.text[self.start..self.end]),
             _ => format!("expected {what}, found {}", self.found()),
         };
         self.fail(message)
@@ -288,7 +300,7 @@ fn shown(bytes: &[u8]) -> String {
     text
 }
 
-fn describe(fault: Fault) -> String {
+fn describe(fault: Fault, text: &[u8]) -> String {
     match fault {
         Fault::Byte(0) => "invalid NUL byte".into(),
         Fault::Byte(byte) if byte.is_ascii_graphic() => {
@@ -300,7 +312,7 @@ fn describe(fault: Fault) -> String {
         }
         Fault::EmptyName => "a quoted name may not be empty".into(),
         Fault::Minus => "expected the digits of a number after '-'".into(),
-        Fault::Float => "invalid floating-point literal: expected a number after '_'".into(),
+        Fault::Float => format!("invalid floating-point literal '{}'", shown(text)),
         Fault::String => "unterminated string: no closing '\"' before the end of the file".into(),
     }
 }

@@ -21,13 +21,13 @@ struct Mismatch {
 impl<'a> Parser<'a> {
     /// Checks the function that was read and gives its jumps and phis their blocks.
     pub(super) fn validate(&mut self) {
-        if !self.resolve_labels() || self.faults.is_full() {
-            return;
-        }
+        let resolved = self.resolve_labels();
         if !self.body.lost {
             self.check_temps();
-            self.check_phis();
-            self.check_returns();
+            if resolved {
+                self.check_phis();
+                self.check_returns();
+            }
         }
         self.check_classes();
         self.fill_returns();
