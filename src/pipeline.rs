@@ -25,7 +25,6 @@ pub struct Pass {
     pub dump: Option<char>,
 }
 
-
 /// The function passes, in order.
 pub const PASSES: &[Pass] = &[];
 
