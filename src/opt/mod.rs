@@ -1,5 +1,13 @@
 //! The function passes: one file a pass, one entry `run` each. The order is in `pipeline`.
 
+pub mod copies;
+pub mod dead;
+pub mod fold;
+pub mod gvn;
+pub mod replace;
+#[cfg(test)]
+mod testing;
+
 use crate::ir::Module;
 use crate::target::Target;
 
