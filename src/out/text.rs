@@ -399,6 +399,7 @@ mod tests {
                 allocation: &Allocation::default(),
                 layout: &Layout::default(),
                 features: &Features::default(),
+                indirect: true,
             };
             function(target, &input, id, out, &mut literals);
         });

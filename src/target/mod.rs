@@ -66,6 +66,9 @@ pub struct EmitInput<'a> {
     pub allocation: &'a Allocation,
     pub layout: &'a Layout,
     pub features: &'a Features,
+    /// Something outside the module, or through a pointer, may call it: it is exported or
+    /// `analysis::references::address_taken`.
+    pub indirect: bool,
 }
 
 /// The order of the blocks in the output.

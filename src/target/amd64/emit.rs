@@ -33,7 +33,10 @@ pub fn emit(input: &EmitInput<'_>, sink: &mut dyn Sink) {
     let buffer = Instruction { op: 0, size: 8, cond: 0, args: SmallVec::new() };
     let mut e = Emitter { input, code: input.code, frame, sink, buffer, def: None };
     let labels = e.labels();
-    e.put(Code::Endbr64, 8, &[]);
+    // The mark of a place that indirect branches may go to.
+    if input.indirect {
+        e.put(Code::Endbr64, 8, &[]);
+    }
     e.prologue();
     let order = &input.layout.order;
     let mut wanted = Vec::new();

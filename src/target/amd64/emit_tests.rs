@@ -109,6 +109,7 @@ impl Builder {
             allocation: &self.allocation,
             layout: &layout,
             features: &Features::default(),
+            indirect: true,
         };
         let target = Target {
             name: "test",
