@@ -6,6 +6,7 @@
 //! flags, result and *three* operands, because `select` and `blit` have three and a side table for
 //! them would have to be followed and copied by every pass.
 
+pub mod build;
 pub mod check;
 pub mod eval;
 pub mod ops;

@@ -42,10 +42,15 @@ impl<'a> Parser<'a> {
             }
             match self.token {
                 Token::End => {
-                    let name = shown(self.module.symbols.name(self.f.symbol));
+                    let which = match self.body.head_lost {
+                        true => "a function".to_owned(),
+                        false => {
+                            let name = self.module.symbols.name(self.f.symbol);
+                            format!("function ${}", shown(name))
+                        }
+                    };
                     let message = format!(
-                        "the file ends inside function ${name}: expected a label, an instruction \
-                         or '}}'"
+                        "the file ends inside {which}: expected a label, an instruction or '}}'"
                     );
                     return self.fail(message);
                 }

@@ -3,13 +3,11 @@
 use super::grammar::Linkages;
 use super::lex::{Key, Token};
 use super::{Parsed, Parser};
+use crate::ir::build::SIZE_LIMIT;
 use crate::ir::{Access, Data, DataItem, Item, SymbolId, Width};
 
 /// The alignment where the text gives none.
 const DEFAULT_ALIGN: u64 = 8;
-
-/// Nothing in memory is as large as this.
-const SIZE_LIMIT: u64 = 1 << 63;
 
 impl<'a> Parser<'a> {
     pub(super) fn data(&mut self, linkages: Linkages) -> Parsed<()> {

@@ -2,22 +2,11 @@
 
 use super::lex::{Key, Token};
 use super::{Parsed, Parser, shown};
+use crate::ir::build::{ALIGN_LIMIT, Layout};
 use crate::ir::{Aggregate, Field, FieldType, Item, Shape};
-
-/// Nothing in memory is as large as this.
-const SIZE_LIMIT: u64 = 1 << 63;
 
 /// Aggregates beyond this cannot be passed by value: they would not fit a frame.
 pub(super) const BY_VALUE_LIMIT: u64 = (1 << 31) - 16;
-
-/// The largest alignment that assemblers and linkers take.
-const ALIGN_LIMIT: u64 = 1 << 28;
-
-/// The layout of an aggregate as its fields are read.
-struct Layout {
-    align: u64,
-    size: u64,
-}
 
 impl<'a> Parser<'a> {
     pub(super) fn type_definition(&mut self) -> Parsed<()> {
@@ -33,7 +22,7 @@ impl<'a> Parser<'a> {
         let align = self.alignment()?;
         self.expect(Token::LeftBrace, "'{' and the type's members")?;
         self.skip_newlines();
-        let mut layout = Layout { align: align.unwrap_or(1), size: 0 };
+        let mut layout = Layout::new(align.unwrap_or(1));
         let shape = match self.token {
             Token::Int(size) => {
                 if align.is_none() {
@@ -49,12 +38,12 @@ impl<'a> Parser<'a> {
             }
             Token::LeftBrace => {
                 let variants = self.variants(&mut layout)?;
-                layout.size = layout.size.next_multiple_of(layout.align);
+                layout.size = layout.padded_size();
                 Shape::Union(variants)
             }
             _ => {
                 let fields = self.fields(&mut layout)?;
-                layout.size = layout.size.next_multiple_of(layout.align);
+                layout.size = layout.padded_size();
                 Shape::Struct(fields)
             }
         };
@@ -112,7 +101,7 @@ impl<'a> Parser<'a> {
         while self.token != Token::RightBrace {
             self.expect(Token::LeftBrace, "'{' and a variant of the union, or '}'")?;
             self.skip_newlines();
-            let mut variant = Layout { align: layout.align, size: 0 };
+            let mut variant = Layout::new(layout.align);
             variants.push(self.fields(&mut variant)?);
             layout.align = variant.align;
             layout.size = layout.size.max(variant.size);
@@ -127,7 +116,7 @@ impl<'a> Parser<'a> {
         let mut fields = Vec::new();
         while self.token != Token::RightBrace {
             let at = self.start;
-            let (ty, size, align) = self.field_type()?;
+            let ty = self.field_type()?;
             self.advance_line();
             let mut count = 1;
             if let Token::Int(n) = self.token {
@@ -138,14 +127,8 @@ impl<'a> Parser<'a> {
                 }
                 self.advance_line();
             }
-            layout.align = layout.align.max(align);
-            let end = layout.size.checked_next_multiple_of(align).and_then(|offset| {
-                fields.push(Field { offset, ty, count });
-                offset.checked_add(count.checked_mul(size)?)
-            });
-            // Room for the padding at the end is part of the limit.
-            match end.filter(|&end| end < SIZE_LIMIT - ALIGN_LIMIT) {
-                Some(end) => layout.size = end,
+            match layout.place(self.module, ty, count) {
+                Some(field) => fields.push(field),
                 None => self.faults.add(at, "the type is too large"),
             }
             if self.token != Token::Comma {
@@ -157,20 +140,17 @@ impl<'a> Parser<'a> {
         Ok(fields)
     }
 
-    /// The type at hand as a member: what it is, its size and its alignment.
-    fn field_type(&mut self) -> Parsed<(FieldType, u64, u64)> {
+    /// The type at hand as a member.
+    fn field_type(&mut self) -> Parsed<FieldType> {
         Ok(match self.token {
-            Token::Key(Key::B) => (FieldType::B, 1, 1),
-            Token::Key(Key::H) => (FieldType::H, 2, 2),
-            Token::Key(Key::W) => (FieldType::W, 4, 4),
-            Token::Key(Key::L) => (FieldType::L, 8, 8),
-            Token::Key(Key::S) => (FieldType::S, 4, 4),
-            Token::Key(Key::D) => (FieldType::D, 8, 8),
+            Token::Key(Key::B) => FieldType::B,
+            Token::Key(Key::H) => FieldType::H,
+            Token::Key(Key::W) => FieldType::W,
+            Token::Key(Key::L) => FieldType::L,
+            Token::Key(Key::S) => FieldType::S,
+            Token::Key(Key::D) => FieldType::D,
             Token::Type => match self.types.get(self.name()) {
-                Some(&id) => {
-                    let ty = &self.module.types[id];
-                    (FieldType::Aggregate(id), ty.size, ty.align)
-                }
+                Some(&id) => FieldType::Aggregate(id),
                 None => {
                     let message = format!(
                         "type :{} is not defined (a type is defined before its use)",
