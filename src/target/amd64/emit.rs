@@ -14,9 +14,9 @@ use crate::target::machine::{Address, Bank, Base, Location, MFunction, MInst, PR
 use crate::target::{Arg, EmitInput, Instruction, Memory, MemoryBase, Sink};
 use smallvec::{SmallVec, smallvec};
 
-/// An epilogue of at most this many instructions, return included, is repeated rather than jumped
-/// to.
-const SHORT_EPILOGUE: usize = 2;
+/// A block that ends in a return and is at most this many instructions long, the epilogue
+/// included, is repeated rather than jumped to.
+const SHORT_TAIL: usize = 3;
 
 /// What of the flags is read later on.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,6 +72,8 @@ type Exits = SmallVec<[(Option<u8>, Exit); 3]>;
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Exit {
     Jump(BlockId),
+    /// What this block does, which is short and ends in a return.
+    Tail(BlockId),
     Return,
     Trap,
 }
@@ -110,29 +112,51 @@ impl Emitter<'_> {
         if let Some(&(None, Exit::Jump(target))) = exits.last() {
             if Some(target) == next {
                 exits.pop();
-            } else if self.only_returns(target) {
-                *exits.last_mut().expect("just seen") = (None, Exit::Return);
+            } else if self.is_short_tail(target) {
+                *exits.last_mut().expect("just seen") = (None, Exit::Tail(target));
             }
         }
         exits
     }
 
-    /// True if `b` does nothing but return, shorter than a jump to it.
-    fn only_returns(&self, b: BlockId) -> bool {
+    /// True if `b` returns after so little that it is no longer than a jump to it, or hardly.
+    fn is_short_tail(&self, b: BlockId) -> bool {
         let steps = &self.input.allocation.steps[b];
-        let epilogue = if self.frame.is_empty() {
-            1
-        } else {
-            1 + self.frame.saved.len() + usize::from(self.frame.size > 0)
-        };
-        let &[Step::Inst(i)] = steps.as_slice() else { return false };
-        self.code.blocks[b].insts[i as usize].op == op::RETURN
-            && epilogue <= SHORT_EPILOGUE
-            && self.frame.base == RSP
+        let saved = self.frame.saved.len() + usize::from(self.frame.base == RBP);
+        let epilogue = 1 + saved + usize::from(self.frame.size > 0);
+        let insts = &self.code.blocks[b].insts;
+        insts.last().is_some_and(|last| last.op == op::RETURN)
+            && steps.len() - 1 + epilogue <= SHORT_TAIL
+            && steps.iter().all(|step| match *step {
+                Step::Inst(i) => is_repeatable(&insts[i as usize]),
+                Step::Move { .. } | Step::Swap(..) | Step::Rematerialise { .. } => true,
+            })
     }
 
     /// Emits a block; true if control may fall through to the next.
     fn block(&mut self, b: BlockId, next: Option<BlockId>, wanted: &mut Vec<Wanted>) -> bool {
+        self.steps(b, wanted);
+        let exits = self.exits(b, next);
+        let falls_through = exits.last().is_none_or(|(condition, _)| condition.is_some());
+        for (condition, exit) in exits {
+            match (exit, condition) {
+                (Exit::Jump(target), None) => self.put(Code::Jmp, 8, &[Arg::Block(target)]),
+                (Exit::Jump(target), Some(cond)) => {
+                    self.put_if(Code::Jcc, 8, cond, &[Arg::Block(target)]);
+                }
+                (Exit::Tail(target), _) => {
+                    self.steps(target, wanted);
+                    self.epilogue();
+                }
+                (Exit::Return, _) => self.epilogue(),
+                (Exit::Trap, _) => self.put(Code::Ud2, 8, &[]),
+            }
+        }
+        falls_through
+    }
+
+    /// Emits what a block does before its exits.
+    fn steps(&mut self, b: BlockId, wanted: &mut Vec<Wanted>) {
         let input = self.input;
         let steps = &input.allocation.steps[b];
         self.wanted_flags(b, steps, wanted);
@@ -152,19 +176,6 @@ impl Emitter<'_> {
                 }
             }
         }
-        let exits = self.exits(b, next);
-        let falls_through = exits.last().is_none_or(|(condition, _)| condition.is_some());
-        for (condition, exit) in exits {
-            match (exit, condition) {
-                (Exit::Jump(target), None) => self.put(Code::Jmp, 8, &[Arg::Block(target)]),
-                (Exit::Jump(target), Some(cond)) => {
-                    self.put_if(Code::Jcc, 8, cond, &[Arg::Block(target)]);
-                }
-                (Exit::Return, _) => self.epilogue(),
-                (Exit::Trap, _) => self.put(Code::Ud2, 8, &[]),
-            }
-        }
-        falls_through
     }
 
     /// For each step, what of the flags is read after it. Flags do not live from block to block.
@@ -412,6 +423,15 @@ fn branch(condition: u8, taken: BlockId, other: BlockId, next: Option<BlockId>) 
             smallvec![jump(cond::negated(condition), other), always(taken)]
         }
         _ => smallvec![jump(condition, taken), always(other)],
+    }
+}
+
+/// One machine instruction that does not touch memory.
+fn is_repeatable(inst: &MInst) -> bool {
+    match inst.op {
+        insts::LEA => true,
+        insts::CALL_R | op::LOCATION => false,
+        _ => inst.address.is_none(),
     }
 }
 
