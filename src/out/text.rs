@@ -366,6 +366,7 @@ mod tests {
                     ],
                 });
             },
+            row_name: |_| "",
             print: |_, names, out| {
                 out.extend_from_slice(b"load ");
                 names.push_literal(out, 0x3ff0_0000_0000_0000, 8);

@@ -2,6 +2,7 @@
 //! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
 
 pub mod amd64;
+pub mod dump;
 pub mod format;
 pub mod lower;
 pub mod machine;
@@ -38,6 +39,8 @@ pub struct Target {
     pub select: fn(&Function, &Facts, &Module, &Features) -> MFunction,
     /// Frame, prologue and epilogue: sends one allocated function to the sink.
     pub emit: fn(&EmitInput<'_>, &mut dyn Sink),
+    /// The name of a row of the instruction table, for dumps.
+    pub row_name: fn(MOp) -> &'static str,
     /// Prints one instruction as a line of assembly text, without the newline.
     pub print: fn(&Instruction, &Names<'_>, &mut Vec<u8>),
 }

@@ -121,6 +121,7 @@ impl Builder {
             function_align: 16,
             select: |_, _, _, _| unreachable!("nothing is selected here"),
             emit,
+            row_name: |_| "",
             print: print::print,
         };
         let mut lines = Lines { target: &target, module: &module, out: Vec::new() };

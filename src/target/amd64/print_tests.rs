@@ -27,6 +27,7 @@ fn target() -> Target {
         function_align: 16,
         select: |_, _, _, _| unreachable!("nothing is selected here"),
         emit: |_, _| {},
+        row_name: |_| "",
         print,
     }
 }
