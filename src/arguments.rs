@@ -1,6 +1,6 @@
 //! The command line. QBE's options mean what they mean there; the rest are ours.
 
-use backend::pipeline::PASSES;
+use backend::pipeline::{PASSES, STAGES};
 use backend::target::{self, Features, TARGETS, Target};
 use backend::{Emit, Level, Options};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -166,12 +166,9 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
     options.disable = all("disable").collect();
     options.dump_after = all("dump-after").collect();
     options.stop_after = text("stop-after").map(str::to_owned);
-    for name in options.disable.iter().chain(&options.dump_after).chain(&options.stop_after) {
-        if name != "parse" && !PASSES.iter().any(|p| p.name == name) {
-            let names: Vec<&str> = PASSES.iter().map(|p| p.name).collect();
-            return Err(format!("unknown pass '{name}'; the passes are {}", names.join(", ")));
-        }
-    }
+    known(options.disable.iter(), &[])?;
+    known(options.stop_after.iter(), &["parse"])?;
+    known(options.dump_after.iter(), STAGES)?;
     options.dump_letters = all("dump")
         .flat_map(|s| s.to_uppercase().chars().collect::<Vec<_>>())
         .filter(char::is_ascii_alphabetic)
@@ -187,6 +184,18 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
         run: matches.get_flag("run"),
         time_passes: matches.get_flag("time-passes"),
     })))
+}
+
+/// Refuses names that are neither a pass nor one of `others`.
+fn known<'a>(names: impl Iterator<Item = &'a String>, others: &[&str]) -> Result<(), String> {
+    let all = || others.iter().copied().chain(PASSES.iter().map(|p| p.name));
+    for name in names {
+        if !all().any(|n| n == name) {
+            let list: Vec<&str> = all().collect();
+            return Err(format!("unknown pass '{name}'; {} expected", list.join(", ")));
+        }
+    }
+    Ok(())
 }
 
 fn number<T: std::str::FromStr>(text: Option<&str>, option: &str) -> Result<Option<T>, String> {

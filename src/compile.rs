@@ -1,6 +1,7 @@
 //! From texts to output: parse, then every function through the passes, selection, allocation and
 //! emission, on as many threads as asked, then the pieces in source order.
 
+use crate::analysis::{FactSet, Facts, references};
 use crate::error::Error;
 use crate::index::{Index, IndexVec};
 use crate::ir::print::{print_function, print_item};
@@ -9,6 +10,8 @@ use crate::options::{Emit, Options};
 use crate::out::text;
 use crate::parse;
 use crate::pipeline::{Run, Times, run_passes};
+use crate::regalloc;
+use crate::target::EmitInput;
 use std::sync::Mutex;
 
 /// A text to compile.
@@ -101,51 +104,59 @@ fn compile_functions(
     options: &Options,
     threads: usize,
 ) -> Vec<Compiled> {
+    let address_taken = &references::address_taken(module, &functions);
+    let compile = |(number, f)| {
+        let run = Run {
+            options,
+            module,
+            address_taken,
+            number,
+            dumps: Vec::new(),
+            times: Times::default(),
+        };
+        compile_function(run, f)
+    };
     let count = functions.len();
     let mut queue = functions.into_vec().into_iter().enumerate();
     if threads <= 1 {
-        return queue.map(|(i, f)| compile_function(module, i, f, options)).collect();
+        return queue.map(compile).collect();
     }
     let queue = Mutex::new(&mut queue);
     let next = || queue.lock().expect("no thread panics while it takes work").next();
     let work = || {
         let mut done = Vec::new();
-        while let Some((i, f)) = next() {
-            done.push((i, compile_function(module, i, f, options)));
+        while let Some((number, f)) = next() {
+            done.push((number, compile((number, f))));
         }
         done
     };
     let mut compiled: Vec<Compiled> = (0..count).map(|_| Compiled::default()).collect();
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                std::thread::Builder::new()
-                    .spawn_scoped(scope, work)
-                    .expect("the system can start a thread")
-            })
-            .collect();
+        // Where the system has no more threads, those that started do the work.
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+        let workers: Vec<_> = (1..threads).filter_map(start).collect();
+        let mut done = work();
         for worker in workers {
             match worker.join() {
-                Ok(done) => done.into_iter().for_each(|(i, c)| compiled[i] = c),
+                Ok(theirs) => done.extend(theirs),
                 Err(payload) => std::panic::resume_unwind(payload),
             }
         }
+        done.into_iter().for_each(|(number, c)| compiled[number] = c);
     });
     compiled
 }
 
 /// One function, from parsed IL to text.
-fn compile_function(
-    module: &Module,
-    number: usize,
-    mut f: Function,
-    options: &Options,
-) -> Compiled {
-    let mut run = Run { options, module, number, dumps: Vec::new(), times: Times::default() };
+fn compile_function(mut run: Run<'_>, mut f: Function) -> Compiled {
+    let (module, options) = (run.module, run.options);
     let mut compiled = Compiled::default();
     let facts = run_passes(&mut f, &mut run);
-    let _ = facts;
-    print_function(module, &f, &mut compiled.text);
+    if wants_il(options) {
+        print_function(module, &f, &mut compiled.text);
+    } else {
+        generate(&f, facts, &mut run, &mut compiled);
+    }
     if !run.dumps.is_empty() {
         let name = String::from_utf8_lossy(module.symbols.name(f.symbol));
         compiled.dumps = format!("**** Function {name} ****").into_bytes();
@@ -154,6 +165,41 @@ fn compile_function(
     }
     compiled.times = run.times;
     compiled
+}
+
+/// Machine code from IL in SSA form.
+fn generate(f: &Function, mut facts: Facts, run: &mut Run<'_>, into: &mut Compiled) {
+    let (module, options) = (run.module, run.options);
+    let target = options.target;
+    let name = module.symbols.name(f.symbol);
+    run.step("facts", name, || facts.require(f, FactSet::ALL));
+    let code = run.step("select", name, || (target.select)(f, &facts, module, &options.features));
+    run.dump_code("select", "AI", "instruction selection", &code, None);
+    let allocation_options = regalloc::Options { max_regs: options.max_regs };
+    let allocation = run.step("regalloc", name, || {
+        let allocation = regalloc::allocate(&code, target.registers, &allocation_options);
+        if options.verify
+            && let Err(fault) = regalloc::check::check(&code, &allocation, target.registers)
+        {
+            panic!("{fault}");
+        }
+        allocation
+    });
+    run.dump_code("regalloc", "LSR", "register allocation", &code, Some(&allocation));
+    let layout = run.step("layout", name, || regalloc::layout::layout(&code, &allocation));
+    let input = EmitInput {
+        module,
+        function: f,
+        code: &code,
+        allocation: &allocation,
+        layout: &layout,
+        features: &options.features,
+        indirect: f.linkage.export || run.address_taken.contains(f.symbol),
+    };
+    let number = FunctionId::new(run.number);
+    run.step("emit", name, || {
+        text::function(target, &input, number, &mut into.text, &mut into.literals);
+    });
 }
 
 /// Puts the pieces together in source order.

@@ -21,6 +21,8 @@ pub mod target;
 
 pub mod opt;
 
+pub mod regalloc;
+
 pub mod out;
 
 pub mod options;

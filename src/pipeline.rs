@@ -4,11 +4,14 @@
 //! breaks, and between passes verifies, dumps, times, bisects and stops as the options ask.
 
 use crate::analysis::{FactSet, Facts};
+use crate::index::BitSet;
 use crate::ir::check::{Stage, check};
 use crate::ir::print::print_function;
-use crate::ir::{Function, Module};
-use crate::opt::Env;
+use crate::ir::{Function, Module, SymbolId};
+use crate::opt::{self, Env};
 use crate::options::{Level, Options};
+use crate::target;
+use crate::target::machine::{Allocation, MFunction};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
@@ -26,7 +29,37 @@ pub struct Pass {
 }
 
 /// The function passes, in order.
-pub const PASSES: &[Pass] = &[];
+pub const PASSES: &[Pass] = &[
+    pass("ssa", opt::ssa::run, CFG.with(DOMINATORS), USES, Level::O0).ends('N'),
+    pass("slots", opt::slots::run, FactSet::NONE, USES, Level::O0),
+    pass("copies", opt::copies::run, CFG, USES, Level::O1),
+    pass("fold", opt::fold::run, CFG, USES, Level::O1),
+    pass("gvn", opt::gvn::run, CFG.with(DOMINATORS), USES, Level::O1).ends('G'),
+    pass("dead", opt::dead::run, CFG, USES, Level::O1),
+];
+
+const CFG: FactSet = FactSet::CFG;
+const DOMINATORS: FactSet = FactSet::DOMINATORS;
+const USES: FactSet = FactSet::USES;
+
+/// A row of the list: name, entry, what it needs, what it breaks, lowest level.
+const fn pass(
+    name: &'static str,
+    run: fn(&mut Function, &Facts, &Env<'_>) -> bool,
+    needs: FactSet,
+    breaks: FactSet,
+    level: Level,
+) -> Pass {
+    Pass { name, run, needs, breaks, level, dump: None }
+}
+
+impl Pass {
+    /// Marks the pass as the last of one of QBE's stages.
+    const fn ends(mut self, letter: char) -> Pass {
+        self.dump = Some(letter);
+        self
+    }
+}
 
 /// Pairs of passes whose order is load-bearing, with the reason. A test holds them.
 pub const ORDER: &[(&str, &str, &str)] = &[];
@@ -57,6 +90,8 @@ impl Times {
 pub struct Run<'a> {
     pub options: &'a Options,
     pub module: &'a Module,
+    /// Symbols that may be called through a pointer.
+    pub address_taken: &'a BitSet<SymbolId>,
     /// The function's number in the module.
     pub number: usize,
     pub dumps: Vec<u8>,
@@ -92,7 +127,28 @@ impl Run<'_> {
             print_function(self.module, f, &mut self.dumps);
         }
     }
+
+    /// Dumps machine code if the options ask for one of `letters` or for the stage by name.
+    pub fn dump_code(
+        &mut self,
+        name: &str,
+        letters: &str,
+        title: &str,
+        code: &MFunction,
+        allocation: Option<&Allocation>,
+    ) {
+        let wanted = self.options.dump_after.iter().any(|n| n == name)
+            || self.options.dump_letters.iter().any(|&l| letters.contains(l));
+        if wanted {
+            self.dumps.extend_from_slice(format!("\n> After {title}:\n").as_bytes());
+            let target = self.options.target;
+            target::dump::print(target, self.module, code, allocation, &mut self.dumps);
+        }
+    }
 }
+
+/// Names that `--dump-after` takes besides those of passes.
+pub const STAGES: &[&str] = &["parse", "select", "regalloc"];
 
 /// Runs the function passes on `f`. Returns the facts that hold at the end.
 pub fn run_passes(f: &mut Function, run: &mut Run<'_>) -> Facts {

@@ -126,6 +126,8 @@ impl Ref {
     const SMALL_LIMIT: i64 = 1 << (Self::INDEX_BITS - 1);
 
     pub const NONE: Ref = Ref(0);
+    /// The integer 0, which is also the float 0.
+    pub const ZERO: Ref = Ref(2 << Self::INDEX_BITS);
 
     fn tagged(tag: u32, index: usize) -> Ref {
         assert!(index < 1 << Self::INDEX_BITS, "table too large");

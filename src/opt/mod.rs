@@ -5,6 +5,8 @@ pub mod dead;
 pub mod fold;
 pub mod gvn;
 pub mod replace;
+pub mod slots;
+pub mod ssa;
 #[cfg(test)]
 mod testing;
 
