@@ -277,3 +277,91 @@ pub fn result(convention: &'static Convention, module: &Module, ty: AbiType) -> 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::target::amd64::regs::{RAX, RDI, RDX, RSI};
+
+    /// Places of the parameters, and of the result, of the first function of `text`.
+    fn places(text: &str) -> (Vec<Place>, Option<Place>, u64) {
+        let mut module = Module::default();
+        let options = crate::parse::Options::default();
+        crate::parse::parse("-", text.as_bytes(), &options, &mut module).unwrap();
+        let f = &module.functions[Index::new(0)];
+        let all = assign(&SYSV, &module, f.ret, f.params.iter().map(|p| p.ty));
+        (all.places, f.ret.map(|ty| result(&SYSV, &module, ty)), all.stack)
+    }
+
+    fn in_registers(list: &[(PReg, u64, u8)]) -> Place {
+        Place::Pieces(
+            list.iter().map(|&(reg, offset, bytes)| Piece { reg, offset, bytes }).collect(),
+        )
+    }
+
+    /// The place of one parameter and result of a type.
+    fn both(ty: &str) -> (Place, Place) {
+        let text = format!("{ty}\nfunction :t $f(:t %a) {{\n@s\n\tret %a\n}}");
+        let (mut places, ret, _) = places(&text);
+        (places.remove(0), ret.unwrap())
+    }
+
+    #[test]
+    fn eightbytes() {
+        let both_in = |ty: &str, args: &[(PReg, u64, u8)], results: &[(PReg, u64, u8)]| {
+            assert_eq!(both(ty), (in_registers(args), in_registers(results)), "{ty}");
+        };
+        let (f0, f1) = (xmm(0), xmm(1));
+        both_in("type :t = { b 3 }", &[(RDI, 0, 3)], &[(RAX, 0, 3)]);
+        both_in("type :t = { l, d }", &[(RDI, 0, 8), (f0, 8, 8)], &[(RAX, 0, 8), (f0, 8, 8)]);
+        both_in("type :t = { s 3 }", &[(f0, 0, 8), (f1, 8, 4)], &[(f0, 0, 8), (f1, 8, 4)]);
+        both_in("type :t = { s, w, l }", &[(RDI, 0, 8), (RSI, 8, 8)], &[(RAX, 0, 8), (RDX, 8, 8)]);
+        both_in("type :t = { { d } { w } }", &[(RDI, 0, 8)], &[(RAX, 0, 8)]);
+        both_in(
+            "type :u = { s, s }\ntype :t = { :u, d }",
+            &[(f0, 0, 8), (f1, 8, 8)],
+            &[(f0, 0, 8), (f1, 8, 8)],
+        );
+        both_in(
+            "type :u = { b, b }\ntype :t = { d, :u 3 }",
+            &[(f0, 0, 8), (RDI, 8, 8)],
+            &[(f0, 0, 8), (RAX, 8, 8)],
+        );
+        // The second eightbyte is padding.
+        both_in("type :t = align 16 { d }", &[(f0, 0, 8)], &[(f0, 0, 8)]);
+    }
+
+    #[test]
+    fn memory_and_nothing() {
+        let memory = (Place::StackAggregate(0), Place::StackAggregate(0));
+        assert_eq!(both("type :t = { l 3 }"), memory);
+        assert_eq!(both("type :t = align 8 { 8 }"), memory);
+        assert_eq!(both("type :t = { }"), (Place::Nothing, Place::Nothing));
+    }
+
+    #[test]
+    fn registers_run_out() {
+        let (all, ret, stack) = places(
+            "type :t = { l, l }\ntype :a = align 16 { l 4 }\n\
+             function :a $f(l %a, l %b, l %c, l %d, :t %e, l %f, :a %g, w %h) {\n@s\n\tret %g\n}",
+        );
+        // One register is left after four, the hidden pointer and none of `:t`.
+        assert_eq!(all[4], Place::StackAggregate(0));
+        assert_eq!(all[5], Place::Reg(R9));
+        assert_eq!(all[6], Place::StackAggregate(16));
+        assert_eq!(all[7], Place::Stack(48));
+        assert_eq!(ret, Some(Place::StackAggregate(0)));
+        assert_eq!(stack, 56);
+    }
+
+    #[test]
+    fn unions_of_unions_are_not_walked_twice() {
+        let mut text = String::from("type :t0 = { { b } { h } }\n");
+        for n in 1..64 {
+            text += &format!("type :t{n} = {{ {{ :t{} }} {{ :t{} }} }}\n", n - 1, n - 1);
+        }
+        text += "type :t = { :t63 }";
+        assert_eq!(both(&text).0, in_registers(&[(RDI, 0, 2)]));
+    }
+}
