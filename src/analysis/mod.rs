@@ -3,6 +3,7 @@
 //! The driver owns one [`Facts`] a function and lends it to the passes; what a pass needs and what
 //! it breaks is in its row of the pass list (`pipeline`).
 
+pub mod alias;
 pub mod bits;
 pub mod cfg;
 pub mod dominators;

@@ -269,6 +269,11 @@ impl ConstPool {
         self.rows[id]
     }
 
+    /// All constants in order of their making. Small integers are not among them.
+    pub fn iter(&self) -> std::slice::Iter<'_, Const> {
+        self.rows.iter()
+    }
+
     pub fn len(&self) -> usize {
         self.rows.len()
     }

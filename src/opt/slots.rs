@@ -9,7 +9,7 @@
 use super::Env;
 use crate::analysis::Facts;
 use crate::index::IndexVec;
-use crate::ir::{Class, Function, Ref, Slot, TempId, for_each_use_mut};
+use crate::ir::{Class, Function, Ref, Slot, SlotId, TempId, for_each_use_mut};
 
 /// Bytes of all slots together.
 const FRAME_LIMIT: u64 = 1 << 30;
@@ -42,16 +42,45 @@ pub fn run(f: &mut Function, _facts: &Facts, _env: &Env<'_>) -> bool {
 }
 
 fn replace(f: &mut Function, slot_of: &IndexVec<TempId, Option<Ref>>) {
-    let apply = |r: &mut Ref| {
+    for_each_operand(f, |r| {
         if let Some(slot) = r.as_temp().and_then(|t| slot_of[t]) {
             *r = slot;
         }
-    };
-    for block in f.blocks.iter_mut() {
-        block.phis.iter_mut().flat_map(|phi| &mut phi.args).for_each(|(_, r)| apply(r));
-        block.insts.iter_mut().for_each(|inst| for_each_use_mut(inst, &mut f.calls, apply));
+    });
+}
+
+/// Drops the slots whose row in `kept` is false, which nothing may name, and gives the others new
+/// numbers.
+pub fn retain_slots(f: &mut Function, kept: &[bool]) {
+    if kept.iter().all(|&k| k) {
+        return;
+    }
+    let mut new: IndexVec<SlotId, Ref> = IndexVec::with_capacity(f.slots.len());
+    let mut slots = IndexVec::new();
+    for (slot, &keep) in f.slots.iter().zip(kept) {
+        new.push(if keep { Ref::slot(slots.push(*slot)) } else { Ref::ZERO });
+    }
+    f.slots = slots;
+    if f.slots.is_empty() {
+        return;
+    }
+    for_each_operand(f, |r| {
+        if let Some(s) = r.as_slot() {
+            *r = new[s];
+        }
+    });
+}
+
+/// Calls `change` on every operand of the function.
+pub fn for_each_operand(f: &mut Function, mut change: impl FnMut(&mut Ref)) {
+    let Function { blocks, calls, .. } = f;
+    for block in blocks.iter_mut() {
+        block.phis.iter_mut().flat_map(|phi| &mut phi.args).for_each(|(_, r)| change(r));
+        for inst in &mut block.insts {
+            for_each_use_mut(inst, calls, &mut change);
+        }
         if let Some(r) = block.jump.arg_mut() {
-            apply(r);
+            change(r);
         }
     }
 }

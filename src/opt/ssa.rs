@@ -1,368 +1,272 @@
-//! SSA construction: after it every temporary is defined once, and the definition dominates the
-//! uses.
+//! SSA form for temporaries that are assigned more than once, or read where no assignment is above.
 //!
-//! Temporaries that are so already are left alone. The others get phis on the iterated dominance
-//! frontier of their definitions (Cytron et al., 1991), if some block reads them before it defines
-//! them, and are renamed in a walk of the dominator tree. Phis that nothing reads are dropped
-//! again. What is read before it was ever defined is 0.
+//! Temporaries that are in SSA form already are left alone; a function without others costs one
+//! sweep. The rest is built by `construct`. A temporary read before it is assigned is 0. Blocks that
+//! cannot be reached are emptied, so that no later pass finds a definition in one.
 //!
-//! Needs the CFG and dominators, and no unreachable blocks. Changes no block and no edge.
+//! Needs the CFG and dominators; the first pass of all.
 
 use super::Env;
+use super::construct::{Accesses, Values, Variable, place, rename};
 use crate::analysis::Facts;
 use crate::analysis::cfg::Cfg;
 use crate::analysis::dominators::Dominators;
-use crate::analysis::uses::Definition;
-use crate::index::{BitSet, IndexVec, index_types};
-use crate::ir::{BlockId, Function, Inst, Op, Phi, Ref, Temp, TempId, for_each_use_mut};
-use smallvec::SmallVec;
+use crate::index::{Index, IndexVec};
+use crate::ir::{
+    BlockId, Class, Function, Inst, Jump, NameId, Op, Ref, Temp, TempId, for_each_use_mut,
+};
 
-index_types! {
-    /// A temporary that is being renamed.
-    VariableId = "var";
-}
-
-/// Brings `f` into SSA form; true if it was not.
+/// Brings `f` into SSA form; true if anything changed.
 pub fn run(f: &mut Function, facts: &Facts, _env: &Env<'_>) -> bool {
-    let variables = find_variables(f, facts);
-    construct(f, &facts.cfg, &facts.dominators, &variables)
-}
-
-/// The temporaries with several definitions, or with one that does not dominate all uses.
-fn find_variables(f: &Function, facts: &Facts) -> Vec<TempId> {
-    let mut wanted: IndexVec<TempId, bool> = IndexVec::filled(false, f.temps.len());
-    let mut definitions = IndexVec::filled(Definition::None, f.temps.len());
-    let mut define = |t: TempId, place: Definition, wanted: &mut IndexVec<TempId, bool>| {
-        wanted[t] |= definitions[t] != Definition::None;
-        definitions[t] = place;
-    };
-    for t in f.params.iter().map(|p| p.to).chain(f.env) {
-        define(t, Definition::Parameter, &mut wanted);
+    let cleared = clear_unreachable(f, &facts.cfg);
+    let variables = find_variables(f, &facts.cfg, &facts.dominators);
+    if variables.temps.is_empty() {
+        return cleared;
     }
-    for &b in &facts.cfg.rpo {
-        for (n, phi) in f.blocks[b].phis.iter().enumerate() {
-            define(phi.to, Definition::Phi(b, n as u32), &mut wanted);
-        }
-        for (n, inst) in f.blocks[b].insts.iter().enumerate() {
-            if let Some(to) = inst.to {
-                define(to, Definition::Inst(b, n as u32), &mut wanted);
-            }
-        }
-    }
-    let dominators = &facts.dominators;
-    let dominated = |t: TempId, b: BlockId, n: u32| match definitions[t] {
-        Definition::None => false,
-        Definition::Parameter => true,
-        Definition::Phi(at, _) => dominators.dominates(at, b),
-        Definition::Inst(at, m) if at == b => m < n,
-        Definition::Inst(at, _) => dominators.dominates(at, b),
-    };
-    for &b in &facts.cfg.rpo {
-        let mut read = |r: Ref, b: BlockId, n: u32| {
-            if let Some(t) = r.as_temp() {
-                wanted[t] |= !dominated(t, b, n);
-            }
-        };
-        let block = &f.blocks[b];
-        for phi in &block.phis {
-            phi.args.iter().for_each(|&(from, r)| read(r, from, u32::MAX));
-        }
-        for (n, inst) in block.insts.iter().enumerate() {
-            f.for_each_use(inst, |r| read(r, b, n as u32));
-        }
-        read(block.jump.arg(), b, u32::MAX);
-    }
-    wanted.enumerate().filter(|(_, w)| **w).map(|(t, _)| t).collect()
-}
-
-/// Renames `variables`, all other temporaries being in SSA form. A `copy` into a variable whose
-/// operand is of its class disappears.
-///
-/// Returns whether there was anything to do.
-pub fn construct(
-    f: &mut Function,
-    cfg: &Cfg,
-    dominators: &Dominators,
-    variables: &[TempId],
-) -> bool {
-    if variables.is_empty() {
-        return false;
-    }
-    let mut number = IndexVec::filled(None, f.temps.len());
-    let temps: IndexVec<VariableId, TempId> = variables.iter().copied().collect();
-    temps.enumerate().for_each(|(v, &t)| number[t] = Some(v));
-    let mut state = Renaming {
-        current: IndexVec::filled(None, temps.len()),
-        taken: IndexVec::filled(false, temps.len()),
-        new_phis: IndexVec::filled(Vec::new(), f.blocks.len()),
-        undo: Vec::new(),
-        number,
-        temps,
-    };
-    state.place_phis(f, cfg, dominators);
-    state.rename(f, dominators);
-    state.finish(f, cfg);
+    build(f, &facts.cfg, &facts.dominators, &variables);
     true
 }
 
-struct Renaming {
-    /// The variable that a temporary is.
-    number: IndexVec<TempId, Option<VariableId>>,
-    temps: IndexVec<VariableId, TempId>,
-    /// The value of each variable where the walk is.
-    current: IndexVec<VariableId, Option<Ref>>,
-    /// Whether the variable's own temporary is already the result of one of its definitions.
-    taken: IndexVec<VariableId, bool>,
-    new_phis: IndexVec<BlockId, Vec<(VariableId, Phi)>>,
-    /// What to restore when the walk leaves a subtree.
-    undo: Vec<(VariableId, Option<Ref>)>,
+/// Empties the blocks that cannot be reached and drops what phis take from them.
+pub fn clear_unreachable(f: &mut Function, cfg: &Cfg) -> bool {
+    if cfg.rpo.len() == f.blocks.len() {
+        return false;
+    }
+    for (b, block) in f.blocks.enumerate_mut() {
+        if cfg.is_reachable(b) {
+            for phi in &mut block.phis {
+                phi.args.retain(|&mut (from, _)| cfg.is_reachable(from));
+            }
+        } else {
+            block.phis.clear();
+            block.insts.clear();
+            block.jump = Jump::Hlt;
+        }
+    }
+    true
 }
 
-impl Renaming {
-    /// Puts phis where definitions of variables meet that some block reads from outside.
-    fn place_phis(&mut self, f: &mut Function, cfg: &Cfg, dominators: &Dominators) {
-        let (blocks_of, global) = self.definitions(f, cfg);
-        if global.is_empty() {
-            return;
-        }
-        let frontier = frontiers(f, cfg, dominators);
-        let mut placed: IndexVec<BlockId, Option<VariableId>> =
-            IndexVec::filled(None, f.blocks.len());
-        let mut work = Vec::new();
-        for v in global.iter() {
-            work.clear();
-            work.extend_from_slice(&blocks_of[v]);
-            while let Some(b) = work.pop() {
-                for &join in &frontier[b] {
-                    if placed[join] == Some(v) {
-                        continue;
-                    }
-                    placed[join] = Some(v);
-                    let Temp { class, name } = f.temps[self.temps[v]];
-                    let to = f.temps.push(Temp { class, name });
-                    self.new_phis[join].push((v, Phi { to, class, args: SmallVec::new() }));
-                    work.push(join);
-                }
-            }
-        }
+const NOT_A_VARIABLE: Variable = Variable::MAX;
+
+/// The temporaries that have to be rebuilt.
+struct Variables {
+    temps: Vec<TempId>,
+    number: IndexVec<TempId, Variable>,
+}
+
+impl Variables {
+    fn of(&self, r: Ref) -> Option<Variable> {
+        self.of_temp(r.as_temp()?)
     }
 
-    /// The blocks that define each variable, and the variables some block reads first.
-    fn definitions(
-        &self,
-        f: &Function,
-        cfg: &Cfg,
-    ) -> (IndexVec<VariableId, Vec<BlockId>>, BitSet<VariableId>) {
-        let mut blocks_of: IndexVec<VariableId, Vec<BlockId>> =
-            IndexVec::filled(Vec::new(), self.temps.len());
-        let mut global = BitSet::new(self.temps.len());
-        let variable = |r: Ref| r.as_temp().and_then(|t| self.number[t]);
-        for t in f.params.iter().map(|p| p.to).chain(f.env) {
-            if let Some(v) = self.number[t] {
-                blocks_of[v].push(f.entry());
-            }
-        }
-        for &b in &cfg.rpo {
-            let block = &f.blocks[b];
-            let define = |t: Option<TempId>, blocks_of: &mut IndexVec<VariableId, Vec<BlockId>>| {
-                if let Some(v) = t.and_then(|t| self.number[t])
-                    && blocks_of[v].last() != Some(&b)
-                {
-                    blocks_of[v].push(b);
-                }
-            };
-            block.phis.iter().for_each(|phi| define(Some(phi.to), &mut blocks_of));
-            for inst in &block.insts {
-                f.for_each_use(inst, |r| {
-                    if let Some(v) = variable(r)
-                        && blocks_of[v].last() != Some(&b)
-                    {
-                        global.insert(v);
-                    }
-                });
-                define(inst.to, &mut blocks_of);
-            }
-            let read_at_end = |r: Ref, global: &mut BitSet<VariableId>| {
-                if let Some(v) = variable(r)
-                    && blocks_of[v].last() != Some(&b)
-                {
-                    global.insert(v);
-                }
-            };
-            read_at_end(block.jump.arg(), &mut global);
-            for s in Cfg::succs(f, b) {
-                for r in f.blocks[s].phis.iter().filter_map(|phi| phi.arg(b)) {
-                    read_at_end(r, &mut global);
-                }
-            }
-        }
-        (blocks_of, global)
+    fn of_temp(&self, t: TempId) -> Option<Variable> {
+        let v = self.number[t];
+        (v != NOT_A_VARIABLE).then_some(v)
     }
+}
 
-    fn rename(&mut self, f: &mut Function, dominators: &Dominators) {
-        for t in f.params.iter().map(|p| p.to).chain(f.env) {
-            if let Some(v) = self.number[t] {
-                self.current[v] = Some(Ref::temp(t));
-                self.taken[v] = true;
-            }
-        }
-        let mut path: Vec<(BlockId, usize)> = Vec::new();
-        for &b in &dominators.preorder {
-            while let Some(&(above, mark)) = path.last() {
-                if dominators.dominates(above, b) {
-                    break;
-                }
-                path.pop();
-                for (v, old) in self.undo.drain(mark..).rev() {
-                    self.current[v] = old;
-                }
-            }
-            path.push((b, self.undo.len()));
-            self.block(f, b);
-        }
-    }
+/// Where a temporary is assigned: nowhere, once (block and place in it), or several times.
+#[derive(Copy, Clone, PartialEq)]
+enum Assigned {
+    Nowhere,
+    Once(BlockId, u32),
+    Often,
+}
 
-    fn set(&mut self, v: VariableId, value: Ref) {
-        self.undo.push((v, self.current[v]));
-        self.current[v] = Some(value);
-    }
-
-    /// A fresh temporary for a definition of `v`: its own, the first time.
-    fn define(&mut self, f: &mut Function, v: VariableId) -> TempId {
-        let own = self.temps[v];
-        if !std::mem::replace(&mut self.taken[v], true) {
-            return own;
-        }
-        let Temp { class, name } = f.temps[own];
-        f.temps.push(Temp { class, name })
-    }
-
-    /// What an operand stands for here.
-    fn value(&self, r: Ref) -> Ref {
-        match r.as_temp().and_then(|t| self.number.get(t).copied().flatten()) {
-            Some(v) => self.current[v].unwrap_or(Ref::ZERO),
-            None => r,
-        }
-    }
-
-    fn block(&mut self, f: &mut Function, b: BlockId) {
-        for i in 0..f.blocks[b].phis.len() {
-            if let Some(v) = self.number.get(f.blocks[b].phis[i].to).copied().flatten() {
-                let to = self.define(f, v);
-                f.blocks[b].phis[i].to = to;
-                self.set(v, Ref::temp(to));
-            }
-        }
-        for i in 0..self.new_phis[b].len() {
-            let (v, to) = (self.new_phis[b][i].0, self.new_phis[b][i].1.to);
-            self.set(v, Ref::temp(to));
-        }
-        let mut insts = std::mem::take(&mut f.blocks[b].insts);
-        insts.retain_mut(|inst| self.inst(f, inst));
-        f.blocks[b].insts = insts;
-        let mut jump = f.blocks[b].jump;
-        if let Some(r) = jump.arg_mut() {
-            *r = self.value(*r);
-        }
-        f.blocks[b].jump = jump;
-        for s in Cfg::succs(f, b) {
-            for phi in &mut f.blocks[s].phis {
-                for (_, r) in phi.args.iter_mut().filter(|(from, _)| *from == b) {
-                    *r = self.value(*r);
-                }
-            }
-            for i in 0..self.new_phis[s].len() {
-                let value = self.current[self.new_phis[s][i].0].unwrap_or(Ref::ZERO);
-                self.new_phis[s][i].1.args.push((b, value));
-            }
-        }
-    }
-
-    /// Renames one instruction; false if it is to go.
-    fn inst(&mut self, f: &mut Function, inst: &mut Inst) -> bool {
-        for_each_use_mut(inst, &mut f.calls, |r| *r = self.value(*r));
-        let Some(to) = inst.to else { return true };
-        let fits =
-            inst.op == Op::Copy && f.class_of(inst.args[0]).is_none_or(|class| class == inst.class);
-        match self.number[to] {
-            Some(v) if fits => {
-                self.set(v, inst.args[0]);
-                false
-            }
-            Some(v) => {
-                let to = self.define(f, v);
-                inst.to = Some(to);
-                self.set(v, Ref::temp(to));
-                true
-            }
-            None => true,
-        }
-    }
-
-    /// Adds the phis that something reads.
-    fn finish(mut self, f: &mut Function, cfg: &Cfg) {
-        let mut home: IndexVec<TempId, Option<(BlockId, u32)>> =
-            IndexVec::filled(None, f.temps.len());
-        for &b in &cfg.rpo {
-            for (n, (_, phi)) in self.new_phis[b].iter().enumerate() {
-                home[phi.to] = Some((b, n as u32));
-            }
-        }
-        let mut live: BitSet<TempId> = BitSet::new(f.temps.len());
-        let mut work = Vec::new();
-        let mut read = |r: Ref, work: &mut Vec<(BlockId, u32)>| {
-            if let Some(t) = r.as_temp()
-                && let Some(place) = home[t]
-                && live.insert(t)
-            {
-                work.push(place);
-            }
+fn find_variables(f: &Function, cfg: &Cfg, dominators: &Dominators) -> Variables {
+    let mut assigned = IndexVec::filled(Assigned::Nowhere, f.temps.len());
+    let mut assign = |t: TempId, b: BlockId, i: usize| {
+        assigned[t] = match assigned[t] {
+            Assigned::Nowhere => Assigned::Once(b, i as u32),
+            Assigned::Once(..) | Assigned::Often => Assigned::Often,
         };
+    };
+    for t in f.params.iter().map(|p| p.to).chain(f.env) {
+        assign(t, f.entry(), 0);
+    }
+    for &b in &cfg.rpo {
+        let block = &f.blocks[b];
+        block.phis.iter().for_each(|phi| assign(phi.to, b, 0));
+        for (i, inst) in block.insts.iter().enumerate() {
+            if let Some(t) = inst.to {
+                assign(t, b, i + 1);
+            }
+        }
+    }
+    let mut found =
+        Variables { temps: Vec::new(), number: IndexVec::filled(NOT_A_VARIABLE, f.temps.len()) };
+    let mut read = |r: Ref, b: BlockId, i: usize| {
+        let Some(t) = r.as_temp() else { return };
+        let above = match assigned[t] {
+            Assigned::Once(d, at) if d == b => (at as usize) < i,
+            Assigned::Once(d, _) => dominators.dominates(d, b),
+            Assigned::Nowhere | Assigned::Often => false,
+        };
+        if !above && found.number[t] == NOT_A_VARIABLE {
+            found.number[t] = 0;
+        }
+    };
+    for &b in &cfg.rpo {
+        let block = &f.blocks[b];
+        for phi in &block.phis {
+            phi.args.iter().for_each(|&(from, r)| read(r, from, usize::MAX));
+        }
+        for (i, inst) in block.insts.iter().enumerate() {
+            f.for_each_use(inst, |r| read(r, b, i + 1));
+        }
+        read(block.jump.arg(), b, usize::MAX);
+    }
+    // One that is assigned often and never read has to be told apart too.
+    for t in f.temps.indices() {
+        if assigned[t] == Assigned::Often || found.number[t] == 0 {
+            found.number[t] = found.temps.len() as Variable;
+            found.temps.push(t);
+        }
+    }
+    found
+}
+
+/// What a phi that was there before reads of a variable on an edge.
+struct EdgeRead {
+    variable: Variable,
+    block: BlockId,
+    phi: u32,
+    arg: u32,
+}
+
+/// The edge reads by predecessor.
+struct EdgeReads {
+    start: IndexVec<BlockId, u32>,
+    rows: Vec<EdgeRead>,
+}
+
+impl EdgeReads {
+    fn new(f: &Function, cfg: &Cfg, variables: &Variables) -> EdgeReads {
+        let mut found = Vec::new();
         for &b in &cfg.rpo {
-            let block = &f.blocks[b];
-            for phi in &block.phis {
-                phi.args.iter().for_each(|&(_, r)| read(r, &mut work));
-            }
-            for inst in &block.insts {
-                f.for_each_use(inst, |r| read(r, &mut work));
-            }
-            read(block.jump.arg(), &mut work);
-        }
-        while let Some((b, n)) = work.pop() {
-            for &(_, r) in &self.new_phis[b][n as usize].1.args {
-                read(r, &mut work);
+            for (i, phi) in f.blocks[b].phis.iter().enumerate() {
+                for (j, &(from, r)) in phi.args.iter().enumerate() {
+                    if let Some(variable) = variables.of(r) {
+                        let row = EdgeRead { variable, block: b, phi: i as u32, arg: j as u32 };
+                        found.push((from, row));
+                    }
+                }
             }
         }
-        for &b in &cfg.rpo {
-            let phis = std::mem::take(&mut self.new_phis[b]);
-            let kept = phis.into_iter().map(|(_, phi)| phi).filter(|phi| live.contains(phi.to));
-            f.blocks[b].phis.extend(kept);
+        found.sort_by_key(|&(from, _)| from);
+        let mut start = IndexVec::filled(0u32, f.blocks.len());
+        let mut next = found.len();
+        for b in start.indices().rev() {
+            while next > 0 && found[next - 1].0 >= b {
+                next -= 1;
+            }
+            start[b] = next as u32;
         }
+        EdgeReads { start, rows: found.into_iter().map(|(_, row)| row).collect() }
+    }
+
+    fn of(&self, from: BlockId) -> &[EdgeRead] {
+        let start = self.start[from] as usize;
+        let end = self.start.get(BlockId::new(from.index() + 1)).map(|&e| e as usize);
+        &self.rows[start..end.unwrap_or(self.rows.len())]
     }
 }
 
-/// The dominance frontier of every block.
-fn frontiers(
+fn build(f: &mut Function, cfg: &Cfg, dominators: &Dominators, variables: &Variables) {
+    let edge_reads = EdgeReads::new(f, cfg, variables);
+    let accesses = find_accesses(f, cfg, variables, &edge_reads);
+    let placement = place(f, cfg, dominators, &accesses, usize::MAX);
+    let kinds: Vec<(Class, Option<NameId>)> =
+        variables.temps.iter().map(|&t| (f.temps[t].class, f.temps[t].name)).collect();
+    // The first assignment met keeps the temporary.
+    let mut kept = vec![false; variables.temps.len()];
+    let mut define = |temps: &mut IndexVec<TempId, Temp>, values: &mut Values, to: &mut TempId| {
+        let Some(v) = variables.of_temp(*to) else { return };
+        if std::mem::replace(&mut kept[v as usize], true) {
+            let (class, name) = kinds[v as usize];
+            *to = temps.push(Temp { class, name });
+        }
+        values.set(v, (*to).into());
+    };
+    let read = |r: &mut Ref, values: &Values| {
+        if let Some(v) = variables.of(*r) {
+            *r = values.get(v);
+        }
+    };
+    rename(f, cfg, dominators, &placement, &kinds, |f, b, values| {
+        let Function { blocks, temps, calls, params, env, .. } = f;
+        if b.index() == 0 {
+            for mut t in params.iter().map(|p| p.to).chain(*env) {
+                define(temps, values, &mut t);
+            }
+        }
+        let block = &mut blocks[b];
+        block.phis.iter_mut().for_each(|phi| define(temps, values, &mut phi.to));
+        block.insts.retain_mut(|inst| {
+            for_each_use_mut(inst, calls, |r| read(r, values));
+            if let Some(to) = inst.to
+                && inst.op == Op::Copy
+                && let Some(v) = variables.of_temp(to)
+                && fits(temps, inst)
+            {
+                values.set(v, inst.args[0]);
+                return false;
+            }
+            if let Some(to) = &mut inst.to {
+                define(temps, values, to);
+            }
+            true
+        });
+        if let Some(r) = block.jump.arg_mut() {
+            read(r, values);
+        }
+        for edge in edge_reads.of(b) {
+            let phi = &mut blocks[edge.block].phis[edge.phi as usize];
+            phi.args[edge.arg as usize].1 = values.get(edge.variable);
+        }
+    });
+}
+
+/// Whether the operand of a copy is of the copy's class, or a constant.
+fn fits(temps: &IndexVec<TempId, Temp>, copy: &Inst) -> bool {
+    copy.args[0].as_temp().is_none_or(|t| temps[t].class == copy.class)
+}
+
+fn find_accesses(
     f: &Function,
     cfg: &Cfg,
-    dominators: &Dominators,
-) -> IndexVec<BlockId, SmallVec<[BlockId; 2]>> {
-    let mut frontier = IndexVec::filled(SmallVec::new(), f.blocks.len());
-    for &join in &cfg.rpo {
-        // The entry has no predecessors, but a loop header with one entering edge may have two.
-        let stop = dominators.idom[join];
-        for &p in cfg.preds(join) {
-            let mut at = Some(p);
-            while let Some(b) = at
-                && at != stop
-            {
-                let list: &mut SmallVec<[BlockId; 2]> = &mut frontier[b];
-                if list.last() != Some(&join) {
-                    list.push(join);
-                }
-                at = dominators.idom[b];
-            }
+    variables: &Variables,
+    edge_reads: &EdgeReads,
+) -> Accesses {
+    let mut accesses = Accesses::new(variables.temps.len());
+    for t in f.params.iter().map(|p| p.to).chain(f.env) {
+        if let Some(v) = variables.of_temp(t) {
+            accesses.def(v, f.entry());
         }
     }
-    frontier
+    for &b in &cfg.rpo {
+        let block = &f.blocks[b];
+        for phi in &block.phis {
+            if let Some(v) = variables.of_temp(phi.to) {
+                accesses.def(v, b);
+            }
+        }
+        for inst in &block.insts {
+            f.for_each_use(inst, |r| {
+                if let Some(v) = variables.of(r) {
+                    accesses.read(v, b);
+                }
+            });
+            if let Some(v) = inst.to.and_then(|t| variables.of_temp(t)) {
+                accesses.def(v, b);
+            }
+        }
+        if let Some(v) = variables.of(block.jump.arg()) {
+            accesses.read(v, b);
+        }
+        for edge in edge_reads.of(b) {
+            accesses.read(edge.variable, b);
+        }
+    }
+    accesses
 }
