@@ -32,8 +32,10 @@ pub struct Pass {
 pub const PASSES: &[Pass] = &[
     pass("ssa", opt::ssa::run, CFG.with(DOMINATORS), USES, Level::O0).ends('N'),
     pass("slots", opt::slots::run, FactSet::NONE, USES, Level::O0),
+    pass("cfg", opt::cfg::run, CFG, FactSet::ALL, Level::O1),
+    pass("promote", opt::promote::run, CFG.with(DOMINATORS), USES, Level::O1),
     pass("copies", opt::copies::run, CFG, USES, Level::O1),
-    pass("fold", opt::fold::run, CFG, USES, Level::O1),
+    pass("fold", opt::fold::run, CFG, FactSet::ALL, Level::O1),
     pass("gvn", opt::gvn::run, CFG.with(DOMINATORS), USES, Level::O1).ends('G'),
     pass("dead", opt::dead::run, CFG, USES, Level::O1),
 ];

@@ -1,5 +1,6 @@
 //! The function passes: one file a pass, one entry `run` each. The order is in `pipeline`.
 
+pub mod cfg;
 pub mod code_motion;
 pub mod construct;
 pub mod copies;
@@ -8,6 +9,7 @@ pub mod divide;
 pub mod fold;
 pub mod gvn;
 pub mod if_convert;
+pub mod promote;
 pub mod replace;
 pub mod slots;
 pub mod ssa;
