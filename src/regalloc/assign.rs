@@ -171,7 +171,7 @@ impl<'a> Walker<'a> {
             let number = first + i as u32;
             if inst.op == op::COPY {
                 self.leave(operands, inst.first as usize, from..events.start);
-                self.copy(inst, number);
+                self.copy(inst, number, from..events.start);
             } else {
                 self.instruction(i as u32, number, inst, from..events.start);
             }
@@ -371,7 +371,7 @@ impl<'a> Walker<'a> {
     }
 
     /// A copy: a move, or only a new name for the register.
-    fn copy(&mut self, inst: &MInst, number: u32) {
+    fn copy(&mut self, inst: &MInst, number: u32, events: Range<usize>) {
         let operands = self.code.operands(inst);
         let first = inst.first as usize;
         let (mut def, mut used) = (0, 0);
@@ -387,6 +387,9 @@ impl<'a> Walker<'a> {
         let at = self.reg_of[s];
         if self.is_gone(s) {
             self.release(s);
+        }
+        for e in events {
+            self.release(self.plan.events()[e].value);
         }
         if self.live.next[first + def] == DEAD {
             return;
@@ -455,7 +458,7 @@ impl<'a> Walker<'a> {
                     scene.through.insert(r);
                 }
             } else if scene.reads(v) {
-                if !fixed_elsewhere && !(written && scene.tied(v)) {
+                if !(fixed_elsewhere || written && scene.tied(v)) {
                     scene.taken.insert(r);
                 } else if scene.tied(v) {
                     moving.push(v);

@@ -10,8 +10,9 @@
 //!   set just its value. A new value of `v` also takes `v` out of all other sets: what they hold is
 //!   the one of the trip round the loop before.
 //! - At a phi, each location that holds the argument on the edge holds the phi as well.
-//! - A copy makes no instruction: source and destination count as one value. (In SSA form the
-//!   source cannot change where the copy is alive.)
+//! - A copy makes no instruction: source and destination count as one value, and so do a phi and
+//!   its argument in a block with one predecessor. (In SSA form the source cannot change where
+//!   the copy is alive.)
 //!
 //! States only shrink, so the worklist ends. The idea is that of the checker of regalloc2.
 
@@ -31,12 +32,14 @@ pub fn check(
     allocation: &Allocation,
     registers: &Registers,
 ) -> Result<(), String> {
+    let (same, width) = copies(code);
     let mut checker = Checker {
         code,
         allocation,
         registers,
         pool: Pool::new(code, registers, &super::Options::default()),
-        same: copies(code),
+        same,
+        width,
         written: PRegSet::EMPTY,
     };
     let mut at_start: IndexVec<BlockId, Option<State>> = IndexVec::filled(None, code.blocks.len());
@@ -132,6 +135,8 @@ struct Checker<'a> {
     pool: Pool,
     /// The value that each value is a copy of, or itself.
     same: IndexVec<VReg, VReg>,
+    /// How many bytes of each value count; of a copy, no more than of its source.
+    width: IndexVec<VReg, u8>,
     written: PRegSet,
 }
 
@@ -212,9 +217,7 @@ impl Checker<'_> {
 
     /// Whether all bytes of `v` that count are there.
     fn is_held(&self, v: VReg, held: &[(VReg, u8)]) -> bool {
-        let same = self.same[v];
-        let size = self.code.vregs[v].size.min(self.code.vregs[same].size);
-        held.iter().any(|&(w, known)| w == same && known >= size)
+        held.iter().any(|&(w, known)| w == self.same[v] && known >= self.width[v])
     }
 
     fn write(&mut self, r: PReg) -> Result<(), String> {
@@ -334,7 +337,7 @@ impl Checker<'_> {
     fn through_phis(&self, p: BlockId, b: BlockId, state: &State) -> State {
         let phis = &self.code.blocks[b].phis;
         let mut next = state.clone();
-        if phis.is_empty() {
+        if phis.is_empty() || self.code.blocks[b].preds.len() == 1 {
             return next;
         }
         let pairs: Vec<(VReg, VReg)> = phis
@@ -349,9 +352,8 @@ impl Checker<'_> {
         for (k, values) in &state.holds {
             let mut new: Values = next.holds.get(k).cloned().unwrap_or_default();
             for &(arg, phi) in &pairs {
-                let size = self.code.vregs[phi].size.min(self.code.vregs[arg].size);
-                let source = (self.same[arg], size);
-                if values.iter().any(|(v, known)| *v == source.0 && *known >= size) {
+                let size = self.width[phi].min(self.width[arg]);
+                if values.iter().any(|&(v, known)| v == self.same[arg] && known >= size) {
                     new.push((phi, self.code.vregs[phi].size));
                 }
             }
@@ -365,18 +367,27 @@ impl Checker<'_> {
     }
 }
 
-/// What each value is a copy of. Sources of copies come first in reverse postorder.
-fn copies(code: &MFunction) -> IndexVec<VReg, VReg> {
+/// What each value is a copy of, and its width. Sources of copies come first in reverse postorder.
+fn copies(code: &MFunction) -> (IndexVec<VReg, VReg>, IndexVec<VReg, u8>) {
     let mut same: IndexVec<VReg, VReg> = code.vregs.indices().collect();
+    let mut width: IndexVec<VReg, u8> = code.vregs.iter().map(|info| info.size).collect();
     for block in code.blocks.iter() {
+        if block.preds.len() == 1 {
+            for phi in &block.phis {
+                let arg = phi.args[0].1;
+                same[phi.to] = same[arg];
+                width[phi.to] = width[phi.to].min(width[arg]);
+            }
+        }
         for inst in block.insts.iter().filter(|inst| inst.op == op::COPY) {
             let operands = code.operands(inst);
             let used = operands.iter().find(|o| o.role == Role::Use);
             let defined = operands.iter().find(|o| o.role != Role::Use);
             if let (Some(u), Some(d)) = (used, defined) {
                 same[d.reg] = same[u.reg];
+                width[d.reg] = width[d.reg].min(width[u.reg]);
             }
         }
     }
-    same
+    (same, width)
 }

@@ -162,3 +162,47 @@ impl Chains {
         order
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regalloc::testing::{TOY, shape};
+    use crate::regalloc::{Options, allocate};
+
+    /// The layout of a graph given by successors and frequencies, as numbers of blocks.
+    fn order(graph: &[(&[usize], f32)]) -> Vec<usize> {
+        let code = shape(graph);
+        let allocation = allocate(&code, &TOY, &Options::default());
+        layout(&code, &allocation).order.iter().map(|b| b.index()).collect()
+    }
+
+    #[test]
+    fn a_loop_that_tests_at_its_top_is_turned_round() {
+        // 0 -> 1: test, to the body 2 or out to 3.
+        let graph: [(&[usize], f32); 4] = [(&[1], 1.0), (&[2, 3], 10.0), (&[1], 9.0), (&[], 1.0)];
+        assert_eq!(order(&graph), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn rare_blocks_go_last() {
+        let graph: [(&[usize], f32); 4] = [(&[1, 2], 1.0), (&[], 0.001), (&[3], 1.0), (&[], 1.0)];
+        assert_eq!(order(&graph), [0, 2, 3, 1]);
+    }
+
+    #[test]
+    fn blocks_that_only_jump_are_forwarded_but_not_for_ever() {
+        // 1 and 2 only jump on, 3 and 4 to each other.
+        let graph: [(&[usize], f32); 5] =
+            [(&[1, 3], 1.0), (&[2], 1.0), (&[3], 1.0), (&[4], 1.0), (&[3], 1.0)];
+        let mut code = shape(&graph);
+        for b in 1..5 {
+            // Take out the store that `shape` puts everywhere.
+            code.blocks[BlockId::new(b)].insts.remove(0);
+        }
+        let allocation = allocate(&code, &TOY, &Options::default());
+        let layout = layout(&code, &allocation);
+        let to = layout.forward[BlockId::new(1)];
+        assert_eq!(to, layout.forward[BlockId::new(4)]);
+        assert_eq!(layout.order, [BlockId::new(0), to]);
+    }
+}

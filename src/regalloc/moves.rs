@@ -243,3 +243,118 @@ fn push(mv: &Move, from: Source, to: Location, out: &mut Vec<Step>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::regalloc::testing::Random;
+    use std::collections::HashMap;
+
+    fn location(n: usize) -> Location {
+        match n {
+            0..6 => Location::Reg(PReg::int(n as u8)),
+            6..10 => Location::Reg(PReg::float(n as u8 - 6)),
+            _ => Location::Spill(SpillId::new(n - 10)),
+        }
+    }
+
+    /// The values after some steps; a location never written holds its own name.
+    fn replay(steps: &[Step]) -> HashMap<Location, Source> {
+        let mut state = HashMap::new();
+        let get = |state: &HashMap<_, _>, l| *state.get(&l).unwrap_or(&Source::At(l));
+        for step in steps {
+            match *step {
+                Step::Move { from, to, .. } => {
+                    let spills = [from, to].iter().all(|l| matches!(l, Location::Spill(_)));
+                    assert!(!spills, "from slot to slot");
+                    state.insert(to, get(&state, from));
+                }
+                Step::Swap(a, b) => {
+                    assert_eq!((a.bank(), b.bank()), (Bank::Int, Bank::Int));
+                    let (a, b) = (Location::Reg(a), Location::Reg(b));
+                    let (x, y) = (get(&state, a), get(&state, b));
+                    state.insert(a, y);
+                    state.insert(b, x);
+                }
+                Step::Rematerialise { block, inst, to } => {
+                    state.insert(Location::Reg(to), Source::Rematerialise(block, inst));
+                }
+                Step::Inst(_) => unreachable!(),
+            }
+        }
+        state
+    }
+
+    #[test]
+    fn moves_are_parallel() {
+        for seed in 0..20_000 {
+            let mut random = Random::new(seed);
+            let mut spills: IndexVec<SpillId, ()> = IndexVec::filled((), 6);
+            let mut moves = Vec::new();
+            let mut scratch = PRegSet::EMPTY;
+            for n in 0..16 {
+                let to = location(n);
+                if random.below(3) == 0 {
+                    if let Location::Reg(r) = to
+                        && random.below(3) == 0
+                    {
+                        scratch.insert(r);
+                    }
+                    continue;
+                }
+                // Slots may hold values of either bank.
+                let bank = match to {
+                    Location::Reg(r) => r.bank(),
+                    Location::Spill(s) if s.index() < 3 => Bank::Int,
+                    Location::Spill(_) => Bank::Float,
+                };
+                let from = match (random.below(8), bank) {
+                    (0, _) => Source::Rematerialise(BlockId::new(0), n as u32),
+                    (1..4, Bank::Int) => Source::At(location(10 + random.below(3))),
+                    (1..4, Bank::Float) => Source::At(location(13 + random.below(3))),
+                    (_, Bank::Int) => Source::At(location(random.below(6))),
+                    (_, Bank::Float) => Source::At(location(6 + random.below(4))),
+                };
+                moves.push(Move { from, to, bank, size: 8 });
+            }
+            for m in &moves {
+                if let Source::At(Location::Reg(r)) = m.from {
+                    scratch.remove(r);
+                }
+            }
+            let mut steps = Vec::new();
+            let mut resolver = Resolver::new([PReg::int(0), PReg::float(0)]);
+            resolver.run(&moves, scratch, &mut spills, &mut steps);
+            let state = replay(&steps);
+            for n in 0..16 {
+                let l = location(n);
+                let want = moves.iter().find(|m| m.to == l).map_or(Source::At(l), |m| m.from);
+                let got = *state.get(&l).unwrap_or(&Source::At(l));
+                let free = matches!(l, Location::Reg(r) if scratch.contains(r));
+                assert!(free || got == want, "seed {seed}: {l:?}\n{moves:?}\n{steps:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cycle_takes_a_free_register_or_swaps() {
+        let reg = |n| Location::Reg(PReg::int(n));
+        let moves: Vec<Move> = [(0, 1), (1, 2), (2, 0)]
+            .iter()
+            .map(|&(from, to)| Move {
+                from: Source::At(reg(from)),
+                to: reg(to),
+                bank: Bank::Int,
+                size: 8,
+            })
+            .collect();
+        let mut spills = IndexVec::new();
+        for (scratch, length) in [(PRegSet::EMPTY, 2), (PRegSet::of(&[PReg::int(5)]), 4)] {
+            let mut steps = Vec::new();
+            let mut resolver = Resolver::new([PReg::int(0), PReg::float(0)]);
+            resolver.run(&moves, scratch, &mut spills, &mut steps);
+            assert_eq!(steps.len(), length);
+            assert!(spills.is_empty());
+        }
+    }
+}

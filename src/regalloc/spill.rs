@@ -435,7 +435,9 @@ impl<'a> Spiller<'a> {
         let (mut early, mut dying, mut tied, mut late) = (0, 0, 0, 0);
         let dies = |n: usize| self.live.next[first + n] == DEAD;
         for (n, operand) in operands.iter().enumerate() {
-            if self.code.vregs[operand.reg].bank != bank || fixed(operands, operand).is_some() {
+            let info = self.code.vregs[operand.reg];
+            let absent = info.rematerialise && operand.role != Role::Use;
+            if info.bank != bank || absent || fixed(operands, operand).is_some() {
                 continue;
             }
             match (operand.role, operand.constraint) {
@@ -459,7 +461,14 @@ impl<'a> Spiller<'a> {
     }
 
     /// Evicts values until what lives through the instruction fits.
-    fn make_room(&mut self, i: u32, operands: &[Operand], bank: Bank, room: Room, frequency: f32) {
+    fn make_room(
+        &mut self,
+        i: u32,
+        operands: &[Operand],
+        bank: Bank,
+        mut room: Room,
+        frequency: f32,
+    ) {
         let n = bank as usize;
         loop {
             let (mut alive, mut unread) = (0, 0);
@@ -484,6 +493,8 @@ impl<'a> Spiller<'a> {
                 return;
             };
             let Some((_, v)) = victim else { return };
+            // Still takes a register while the instruction reads.
+            room.early = room.early.saturating_sub(usize::from(reads(operands, v)));
             self.evict(i, v, frequency);
         }
     }

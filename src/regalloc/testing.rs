@@ -417,16 +417,55 @@ impl Generator {
                     phi.args.push((p, arg.expect("parameters of both banks")));
                 }
             }
-            // A phi may not be wider than its arguments.
-            for phi in &phis {
-                let narrow = phi.args.iter().any(|(_, a)| self.code.vregs[*a].size == 4);
-                if narrow {
-                    self.code.vregs[phi.to].size = 4;
-                }
-            }
             self.code.blocks[b].phis = phis;
         }
+        // A phi may not be wider than its arguments.
+        let code = &mut self.code;
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for phi in code.blocks.iter().flat_map(|block| &block.phis) {
+                let size = phi.args.iter().map(|(_, a)| code.vregs[*a].size).min().unwrap_or(8);
+                let known = &mut code.vregs[phi.to].size;
+                changed |= size < *known;
+                *known = size.min(*known);
+            }
+        }
     }
+}
+
+/// A function of that shape: each block stores the parameter and goes to its successors.
+pub fn shape(graph: &[(&[usize], f32)]) -> MFunction {
+    let mut code = function(0);
+    code.blocks = IndexVec::filled(MBlock::default(), graph.len());
+    code.operands.clear();
+    code.returns_twice = false;
+    let v = VReg::new(0);
+    code.vregs = IndexVec::filled(VRegInfo { bank: Bank::Int, size: 8, rematerialise: false }, 1);
+    let operand = |role, constraint| Operand { reg: v, role, constraint };
+    for (b, (succs, frequency)) in graph.iter().enumerate() {
+        let end = match succs.len() {
+            0 => op::RETURN,
+            1 => op::JUMP,
+            _ => 99,
+        };
+        let mut insts = vec![MInst::new(26, 8), MInst::new(end, 8)];
+        insts[0].first = code.operands.len() as u32;
+        insts[0].count = 1;
+        if b == 0 {
+            insts[0].op = op::PARAMS;
+            code.operands.push(operand(Role::Def, Constraint::Fixed(r(0))));
+        } else {
+            code.operands.push(operand(Role::Use, Constraint::Reg));
+        }
+        let block = &mut code.blocks[BlockId::new(b)];
+        block.insts = insts;
+        block.frequency = *frequency;
+        block.succs = succs.iter().map(|&s| BlockId::new(s)).collect();
+        for &s in *succs {
+            code.blocks[BlockId::new(s)].preds.push(BlockId::new(b));
+        }
+    }
+    code
 }
 
 /// The function and its steps, for failures.
@@ -477,7 +516,11 @@ mod tests {
     fn try_seed(seed: u64) {
         let code = function(seed);
         for max_regs in [None, Some(6), Some(4), Some(3)] {
-            let allocation = allocate(&code, &TOY, &Options { max_regs });
+            let options = Options { max_regs };
+            let allocation = std::panic::catch_unwind(|| allocate(&code, &TOY, &options))
+                .unwrap_or_else(|_| {
+                    panic!("seed {seed}, {max_regs:?}:\n{}", dump(&code, &Allocation::default()))
+                });
             if let Err(error) = check(&code, &allocation, &TOY) {
                 let text = dump(&code, &allocation);
                 panic!("seed {seed}, {max_regs:?}: {error}\n{text}");
@@ -492,7 +535,7 @@ mod tests {
             std::env::var(name).ok().and_then(|s| s.parse().ok()).unwrap_or(default)
         };
         let first = number("REGALLOC_FIRST", 0);
-        for seed in first..first + number("REGALLOC_SEEDS", 2000) {
+        for seed in first..first + number("REGALLOC_SEEDS", 500) {
             try_seed(seed);
         }
     }
