@@ -6,6 +6,7 @@ pub mod dump;
 pub mod format;
 pub mod lower;
 pub mod machine;
+pub mod wrap;
 
 use crate::analysis::Facts;
 use crate::index::IndexVec;

@@ -11,6 +11,7 @@ use super::regs::{R8, R9, R10, R11, RAX, RBP, RCX, RSP, SYSV};
 use crate::index::IndexVec;
 use crate::ir::BlockId;
 use crate::target::machine::{Address, Bank, Base, Location, MFunction, MInst, PReg, Step, op};
+use crate::target::wrap::{self, Wrap};
 use crate::target::{Arg, EmitInput, Instruction, Memory, MemoryBase, Sink};
 use smallvec::{SmallVec, smallvec};
 
@@ -29,15 +30,24 @@ pub enum Wanted {
 
 /// `Target::emit`.
 pub fn emit(input: &EmitInput<'_>, sink: &mut dyn Sink) {
-    let frame = Frame::new(input.code, input.allocation, SYSV.callee_saved);
+    let code = input.code;
+    let frame = Frame::new(code, input.allocation, SYSV.callee_saved);
+    let wrap = match frame.is_empty() {
+        true => None,
+        false => wrap::find(code, input.allocation, input.layout, &SYSV, |b| {
+            tail_length(input, b).is_some_and(|n| n <= SHORT_TAIL)
+        }),
+    };
     let buffer = Instruction { op: 0, size: 8, cond: 0, args: SmallVec::new() };
-    let mut e = Emitter { input, code: input.code, frame, sink, buffer, def: None };
+    let mut e = Emitter { input, code, frame, wrap, early: false, sink, buffer, def: None };
     let labels = e.labels();
     // The mark of a place that indirect branches may go to.
     if input.indirect {
         e.put(Code::Endbr64, 8, &[]);
     }
-    e.prologue();
+    if e.wrap.is_none() {
+        e.prologue();
+    }
     let order = &input.layout.order;
     let mut wanted = Vec::new();
     let mut falls_through = true;
@@ -57,6 +67,10 @@ pub struct Emitter<'a> {
     pub input: &'a EmitInput<'a>,
     pub code: &'a MFunction,
     pub frame: Frame,
+    /// Where the frame is made, if not at the entry.
+    wrap: Option<Wrap>,
+    /// The block being emitted runs before the frame is made.
+    early: bool,
     sink: &'a mut dyn Sink,
     /// The instruction under construction, kept for its memory.
     buffer: Instruction,
@@ -110,31 +124,38 @@ impl Emitter<'_> {
             _ => unreachable!("row {} is no terminator", last.op),
         };
         if let Some(&(None, Exit::Jump(target))) = exits.last() {
-            if Some(target) == next {
+            // Out of the frame into a block without leads only through a copy of that block.
+            let leaves = !self.is_early(b) && self.is_early(target);
+            if Some(target) == next && !leaves {
                 exits.pop();
-            } else if self.is_short_tail(target) {
+            } else if leaves || self.is_short_tail(target) {
                 *exits.last_mut().expect("just seen") = (None, Exit::Tail(target));
             }
         }
         exits
     }
 
+    fn is_early(&self, b: BlockId) -> bool {
+        self.wrap.as_ref().is_some_and(|w| w.is_early(b))
+    }
+
     /// True if `b` returns after so little that it is no longer than a jump to it, or hardly.
     fn is_short_tail(&self, b: BlockId) -> bool {
-        let steps = &self.input.allocation.steps[b];
         let saved = self.frame.saved.len() + usize::from(self.frame.base == RBP);
-        let epilogue = 1 + saved + usize::from(self.frame.size > 0);
-        let insts = &self.code.blocks[b].insts;
-        insts.last().is_some_and(|last| last.op == op::RETURN)
-            && steps.len() - 1 + epilogue <= SHORT_TAIL
-            && steps.iter().all(|step| match *step {
-                Step::Inst(i) => is_repeatable(&insts[i as usize]),
-                Step::Move { .. } | Step::Swap(..) | Step::Rematerialise { .. } => true,
-            })
+        let undo = if self.is_early(b) { 0 } else { saved + usize::from(self.frame.size > 0) };
+        tail_length(self.input, b).is_some_and(|n| n + undo <= SHORT_TAIL)
     }
 
     /// Emits a block; true if control may fall through to the next.
     fn block(&mut self, b: BlockId, next: Option<BlockId>, wanted: &mut Vec<Wanted>) -> bool {
+        self.early = self.is_early(b);
+        if self.wrap.as_ref().is_some_and(|w| w.at == b) {
+            self.prologue();
+            for i in 0..self.wrap.as_ref().map_or(0, |w| w.moves.len()) {
+                let (from, to) = self.wrap.as_ref().expect("just seen").moves[i];
+                self.put(Code::Mov, 8, &[Arg::Reg(to), Arg::Reg(from)]);
+            }
+        }
         self.steps(b, wanted);
         let exits = self.exits(b, next);
         let falls_through = exits.last().is_none_or(|(condition, _)| condition.is_some());
@@ -222,6 +243,10 @@ impl Emitter<'_> {
 
     /// Undoes the frame and returns.
     fn epilogue(&mut self) {
+        if self.early {
+            self.put(Code::Ret, 8, &[]);
+            return;
+        }
         let saved = self.frame.saved.len();
         if self.frame.base == RSP {
             match self.frame.size {
@@ -263,6 +288,7 @@ impl Emitter<'_> {
 
     /// A move, spill or reload.
     pub fn transfer(&mut self, from: Location, to: Location, size: u8) {
+        let (from, to) = (self.named(from), self.named(to));
         if from == to {
             return;
         }
@@ -280,7 +306,7 @@ impl Emitter<'_> {
     }
 
     fn swap(&mut self, a: PReg, b: PReg) {
-        let (x, y) = (Arg::Reg(a), Arg::Reg(b));
+        let (x, y) = (self.place(Location::Reg(a)), self.place(Location::Reg(b)));
         match a.bank() {
             Bank::Int => self.put(Code::Xchg, 8, &[x, y]),
             Bank::Float => {
@@ -295,9 +321,17 @@ impl Emitter<'_> {
         self.sink.location(line, column);
     }
 
+    /// A register as blocks without the frame call it.
+    fn named(&self, location: Location) -> Location {
+        match (location, &self.wrap) {
+            (Location::Reg(r), Some(wrap)) if self.early => Location::Reg(wrap.name(r)),
+            _ => location,
+        }
+    }
+
     /// A location as an operand.
     fn place(&self, location: Location) -> Arg {
-        match location {
+        match self.named(location) {
             Location::Reg(r) => Arg::Reg(r),
             Location::Spill(s) => Arg::Memory(frame_memory(self.frame.base, self.frame.spill(s))),
         }
@@ -306,16 +340,16 @@ impl Emitter<'_> {
     /// Operand `n` of `inst`, in a register or in its spill slot.
     pub fn operand(&self, inst: &MInst, n: usize) -> Arg {
         match self.def {
-            Some(r) if n == 0 => Arg::Reg(r),
+            Some(r) if n == 0 => self.place(Location::Reg(r)),
             _ => self.place(self.input.allocation.location(inst, n)),
         }
     }
 
     /// Operand `n` of `inst`, which is in a register.
     pub fn reg(&self, inst: &MInst, n: usize) -> PReg {
-        match self.def {
-            Some(r) if n == 0 => r,
-            _ => self.input.allocation.reg(inst, n),
+        match self.operand(inst, n) {
+            Arg::Reg(r) => r,
+            _ => panic!("operand {n} of row {} is in memory", inst.op),
         }
     }
 
@@ -424,6 +458,20 @@ fn branch(condition: u8, taken: BlockId, other: BlockId, next: Option<BlockId>) 
         }
         _ => smallvec![jump(condition, taken), always(other)],
     }
+}
+
+/// The instructions of a block that ends in a return, the return included, if they may be
+/// repeated.
+fn tail_length(input: &EmitInput<'_>, b: BlockId) -> Option<usize> {
+    let insts = &input.code.blocks[b].insts;
+    let steps = &input.allocation.steps[b];
+    let repeatable = steps.len() <= SHORT_TAIL
+        && insts.last().is_some_and(|last| last.op == op::RETURN)
+        && steps.iter().all(|step| match *step {
+            Step::Inst(i) => is_repeatable(&insts[i as usize]),
+            Step::Move { .. } | Step::Swap(..) | Step::Rematerialise { .. } => true,
+        });
+    repeatable.then_some(steps.len())
 }
 
 /// One machine instruction that does not touch memory.

@@ -442,3 +442,75 @@ fn thread_local_addresses() {
     b.block(&[]).at(LEA_THREAD, 8, base(symbol, 4), &[r(RSI)]).op(op::RETURN, 8, 0, &[]);
     assert_eq!(b.text(), "movq %fs:0, %rsi\nleaq f@tpoff+4(%rsi), %rsi\nret\n");
 }
+
+/// `entry: if … then early else late; early: jmp end; late: call; jmp end; end: return`.
+fn early_return() -> Builder {
+    let mut b = Builder::new();
+    b.code.calls = true;
+    b.allocation.used = PRegSet::of(&[RBX]);
+    b.code.clobbers.push(SYSV.caller_saved);
+    b.block(&[1, 2]).op(op::PARAMS, 8, 0, &[r(RDI)]);
+    b.code.operands[0].role = Role::Def;
+    b.step(Step::Move { from: r(RDI), to: r(RBX), size: 4 });
+    b.op(CMP_RI, 4, 2, &[r(RBX)]).jcc(cond::E);
+    b.block(&[3]);
+    b.step(Step::Move { from: r(RBX), to: r(RAX), size: 4 }).op(op::JUMP, 8, 0, &[]);
+    b.block(&[3]);
+    let call = MInst { clobbers: 1, ..MInst::new(CALL_R, 8) };
+    b.inst(call, &[r(RAX)]).op(ADD_RR, 4, 0, &[r(RBX), r(RBX), r(RAX)]);
+    b.step(Step::Move { from: r(RBX), to: r(RAX), size: 4 }).op(op::JUMP, 8, 0, &[]);
+    b.block(&[]).op(op::RETURN, 8, 0, &[]);
+    let preds: [&[usize]; 4] = [&[], &[0], &[0], &[1, 2]];
+    for (n, preds) in preds.iter().enumerate() {
+        let preds = preds.iter().map(|&p| BlockId::new(p)).collect();
+        b.code.blocks[BlockId::new(n)].preds = preds;
+    }
+    b
+}
+
+#[test]
+fn frames_are_made_after_an_early_return() {
+    let expected = "cmpl $2, %edi\nje b1\npushq %rbx\nmovq %rdi, %rbx\ncall *%rax\n\
+        addl %eax, %ebx\nmovl %ebx, %eax\npopq %rbx\nret\nb1:\nmovl %edi, %eax\nret\n";
+    let order = [0, 2, 1, 3].map(BlockId::new);
+    assert_eq!(early_return().text_in(&order), expected);
+    // The block at the end is emitted once a side, even where it comes next.
+    let expected = "cmpl $2, %edi\njne b2\nmovl %edi, %eax\nret\nb2:\npushq %rbx\n\
+        movq %rdi, %rbx\ncall *%rax\naddl %eax, %ebx\nmovl %ebx, %eax\npopq %rbx\nret\n";
+    assert_eq!(early_return().text(), expected);
+}
+
+#[test]
+fn frames_are_made_at_once_where_that_is_safer() {
+    // In a loop.
+    let mut b = early_return();
+    b.code.blocks[BlockId::new(2)].depth = 1;
+    assert!(b.text().starts_with("pushq %rbx\n"));
+    // Where the entry needs it.
+    let mut b = early_return();
+    b.allocation.spills.push(());
+    b.allocation.steps[BlockId::new(0)][1] =
+        Step::Move { from: r(RDI), to: Location::Spill(b_spill()), size: 4 };
+    assert!(b.text().starts_with("pushq %rbx\n"));
+    // If the early part changes the register, another stands for it.
+    let mut b = early_return();
+    b.block(&[]);
+    b.op(NEG_R, 4, 0, &[r(RBX), r(RBX)]);
+    let number = b.code.blocks[BlockId::new(4)].insts.len() - 1;
+    let neg = b.code.blocks[BlockId::new(4)].insts[number];
+    // The block was only there to make the instruction.
+    let mut blocks = std::mem::take(&mut b.code.blocks).into_vec();
+    blocks.pop();
+    b.code.blocks = blocks.into();
+    b.code.blocks[BlockId::new(1)].insts.insert(0, neg);
+    b.allocation.steps[BlockId::new(1)] =
+        vec![Step::Inst(0), Step::Move { from: r(RBX), to: r(RAX), size: 4 }, Step::Inst(1)];
+    for n in 0..2 {
+        let at = neg.first as usize + n;
+        b.code.operands[at].role = [Role::Def, Role::Use][n];
+    }
+    let order = [0, 2, 1, 3].map(BlockId::new);
+    let text = b.text_in(&order);
+    assert!(text.starts_with("movl %edi, %ecx\ncmpl $2, %ecx\nje b1\npushq %rbx\nmovq %rcx, %rbx"));
+    assert!(text.ends_with("b1:\nnegl %ecx\nmovl %ecx, %eax\nret\n"));
+}
