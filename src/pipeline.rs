@@ -37,12 +37,17 @@ pub const PASSES: &[Pass] = &[
     pass("copies", opt::copies::run, CFG, USES, Level::O1),
     pass("fold", opt::fold::run, CFG, FactSet::ALL, Level::O1),
     pass("gvn", opt::gvn::run, CFG.with(DOMINATORS), USES, Level::O1).ends('G'),
+    pass("if_convert", opt::if_convert::run, CFG, ALL, Level::O1),
+    pass("divide", opt::divide::run, FactSet::NONE, USES, Level::O1),
+    pass("code_motion", opt::code_motion::run, LOOPS, USES, Level::O1),
     pass("dead", opt::dead::run, CFG, USES, Level::O1),
 ];
 
 const CFG: FactSet = FactSet::CFG;
 const DOMINATORS: FactSet = FactSet::DOMINATORS;
 const USES: FactSet = FactSet::USES;
+const LOOPS: FactSet = FactSet::LOOPS;
+const ALL: FactSet = FactSet::ALL;
 
 /// A row of the list: name, entry, what it needs, what it breaks, lowest level.
 const fn pass(

@@ -12,6 +12,7 @@
 use super::Env;
 use super::replace::{Replacements, canonical};
 use crate::analysis::Facts;
+use crate::analysis::dominators::Dominators;
 use crate::index::{BitSet, IndexVec};
 use crate::ir::ops::{Cond, Want};
 use crate::ir::{BlockId, Class, Function, Inst, Jump, Op, Ref, TempId, for_each_use_mut};
@@ -19,7 +20,7 @@ use rustc_hash::FxHashMap;
 
 /// Merges equal computations in `f`; true if there were any.
 pub fn run(f: &mut Function, facts: &Facts, _env: &Env<'_>) -> bool {
-    gvn(f, &facts.cfg.rpo, &facts.dominators.idom)
+    gvn(f, &facts.cfg.rpo, &facts.dominators)
 }
 
 /// An expression: an op of a class on operands that are numbered themselves.
@@ -51,29 +52,13 @@ struct Numbering<'a> {
     changed: bool,
 }
 
-/// Merges equal computations in the blocks of `rpo`, whose dominator tree is `idom`.
-pub fn gvn(f: &mut Function, rpo: &[BlockId], idom: &IndexVec<BlockId, Option<BlockId>>) -> bool {
+/// Merges equal computations in the blocks of `rpo`.
+pub fn gvn(f: &mut Function, rpo: &[BlockId], tree: &Dominators) -> bool {
     let mut numbering = Numbering::new(f, rpo);
-    numbering.walk(&children(rpo, idom));
+    numbering.walk(tree);
     let Numbering { found, changed, .. } = numbering;
     found.apply(f);
     changed || !found.is_empty()
-}
-
-/// The children of each block in the dominator tree, in reverse postorder.
-fn children(
-    rpo: &[BlockId],
-    idom: &IndexVec<BlockId, Option<BlockId>>,
-) -> IndexVec<BlockId, Vec<BlockId>> {
-    let mut children = IndexVec::filled(Vec::new(), idom.len());
-    for &b in rpo {
-        if let Some(parent) = idom[b]
-            && parent != b
-        {
-            children[parent].push(b);
-        }
-    }
-    children
 }
 
 impl<'a> Numbering<'a> {
@@ -125,26 +110,19 @@ impl<'a> Numbering<'a> {
     }
 
     /// Numbers the blocks in preorder of the tree.
-    fn walk(&mut self, children: &IndexVec<BlockId, Vec<BlockId>>) {
-        let entry = self.f.entry();
-        self.number(entry);
-        // A block, how many of its children are done, and how much to keep when it is left.
-        let mut path = vec![(entry, 0, 0)];
-        while let Some((b, done, mark)) = path.last_mut() {
-            match children[*b].get(*done) {
-                Some(&child) => {
-                    *done += 1;
-                    let mark = self.undo.len();
-                    self.learn(child);
-                    self.number(child);
-                    path.push((child, 0, mark));
-                }
-                None => {
-                    let mark = *mark;
-                    path.pop();
-                    self.leave(mark);
-                }
+    fn walk(&mut self, tree: &Dominators) {
+        // The blocks above the one in work, and how much to keep when each is left.
+        let mut path: Vec<(BlockId, usize)> = Vec::new();
+        for &b in &tree.preorder {
+            while let Some(&(above, mark)) = path.last()
+                && !tree.dominates(above, b)
+            {
+                path.pop();
+                self.leave(mark);
             }
+            path.push((b, self.undo.len()));
+            self.learn(b);
+            self.number(b);
         }
     }
 
@@ -294,13 +272,12 @@ fn key(op: Op, class: Class, args: [Ref; 3]) -> Key {
 mod tests {
     use super::*;
     use crate::analysis::cfg::Cfg;
-    use crate::analysis::dominators::Dominators;
     use crate::opt::testing::assert_becomes;
 
     fn becomes(before: &str, after: &str) {
         assert_becomes(before, after, |f| {
             let cfg = Cfg::new(f);
-            gvn(f, &cfg.rpo, &Dominators::new(&cfg).idom)
+            gvn(f, &cfg.rpo, &Dominators::new(&cfg))
         });
     }
 

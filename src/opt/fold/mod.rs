@@ -25,7 +25,8 @@ use crate::index::{Index, IndexVec};
 use crate::ir::eval::eval;
 use crate::ir::ops::Want;
 use crate::ir::{
-    AbiType, BlockId, Class, Const, Function, Inst, Jump, Op, Ref, TempId, Value, for_each_use_mut,
+    AbiType, BlockId, Class, Const, Function, Inst, Jump, Op, Phi, Ref, TempId, Value,
+    for_each_use_mut,
 };
 
 /// Folds `f`; true if anything changed.
@@ -75,6 +76,8 @@ struct Folder<'a> {
     /// The block in work and its instructions so far.
     block: BlockId,
     out: Vec<Inst>,
+    /// The facts of the result of what was simplified last.
+    result: Bits,
     depth: usize,
     changed: bool,
     /// A rule that tests switch off.
@@ -149,7 +152,10 @@ impl<'a> Folder<'a> {
             block.insts.iter().for_each(|inst| f.for_each_use(inst, &mut count));
             count(block.jump.arg());
         }
-        let bits = phi_bits(f, rpo);
+        let bits = match has_loop_phis(f, rpo) {
+            true => phi_bits(f, rpo),
+            false => IndexVec::filled(Bits::UNKNOWN, n),
+        };
         let entry = f.entry();
         Folder {
             f,
@@ -160,6 +166,7 @@ impl<'a> Folder<'a> {
             replaced: IndexVec::filled(Ref::NONE, n),
             block: entry,
             out: Vec::new(),
+            result: Bits::UNKNOWN,
             depth: 0,
             changed: false,
             #[cfg(test)]
@@ -199,12 +206,23 @@ impl<'a> Folder<'a> {
                 }
             }
             if !same || only.is_none() || !self.fits(only, phi.class) {
+                self.fold_phi_bits(phi);
                 return true;
             }
             self.replace(phi.to, only);
             false
         });
         self.f.blocks[b].phis = phis;
+    }
+
+    /// Meets the facts of a phi's arguments. Those of loop phis are there already, and what comes
+    /// from behind is unknown, which adds nothing to them.
+    fn fold_phi_bits(&mut self, phi: &Phi) {
+        if phi.class.is_int() {
+            let facts = phi.args.iter().map(|&(_, r)| self.known(r, phi.class));
+            let known = facts.reduce(Bits::meet).unwrap_or(Bits::UNKNOWN);
+            self.bits[phi.to] = self.bits[phi.to].join(known, phi.class);
+        }
     }
 
     /// Simplifies one instruction and what it needs into the output.
@@ -246,8 +264,7 @@ impl<'a> Folder<'a> {
         if let Some(to) = inst.to {
             self.defs[to] = inst;
             self.places[to] = (self.block, self.out.len() as u32);
-            let known = Bits::of(self.f, &self.bits, &inst);
-            self.bits[to] = self.bits[to].join(known, inst.class);
+            self.bits[to] = self.bits[to].join(self.result, inst.class);
         }
         self.out.push(inst);
     }
@@ -281,6 +298,15 @@ impl<'a> Folder<'a> {
                 }
                 Some(step) => return step,
                 None => break,
+            }
+        }
+        self.result = Bits::UNKNOWN;
+        if inst.to.is_some() && inst.class.is_int() {
+            self.result = Bits::of(self.f, &self.bits, &inst);
+            if inst.op.is_pure()
+                && let Some(value) = self.result.value(inst.class)
+            {
+                return Step::Value(self.int(inst.class, value));
             }
         }
         Step::Inst(inst.op, inst.args)
@@ -358,29 +384,18 @@ impl<'a> Folder<'a> {
         self.changed = true;
     }
 
-    /// The value of a pure instruction, if it is one and the same on every run.
+    /// The value of a pure instruction of constants.
     fn constant(&mut self, inst: &Inst) -> Option<Ref> {
         let mut values = [0; 3];
-        let mut all = true;
         for (value, &r) in values.iter_mut().zip(inst.operands()) {
-            match self.f.bits(r) {
-                Some(bits) => *value = bits,
-                None => all = false,
-            }
+            *value = self.f.bits(r)?;
         }
-        if all {
-            let value = eval(inst.op, inst.class, values)?;
-            return Some(match inst.class {
-                Class::W | Class::L => self.int(inst.class, value),
-                Class::S => self.f.constant(Const::Single(value as u32)),
-                Class::D => self.f.constant(Const::Double(value)),
-            });
-        }
-        if !inst.class.is_int() {
-            return None;
-        }
-        let value = Bits::of(self.f, &self.bits, inst).value(inst.class)?;
-        Some(self.int(inst.class, value))
+        let value = eval(inst.op, inst.class, values)?;
+        Some(match inst.class {
+            Class::W | Class::L => self.int(inst.class, value),
+            Class::S => self.f.constant(Const::Single(value as u32)),
+            Class::D => self.f.constant(Const::Double(value)),
+        })
     }
 
     /// Operands of commutative ops stand in the order of their ranks.
@@ -456,6 +471,7 @@ impl<'a> Folder<'a> {
     fn build(&mut self, op: Op, class: Class, args: &[Ref]) -> Ref {
         let to = self.new_temp(class);
         let mut inst = Inst::new(op, class, to, args);
+        self.result = Bits::UNKNOWN;
         if self.depth < MAX_DEPTH {
             self.depth += 1;
             let step = self.simplify(inst);
@@ -619,6 +635,17 @@ impl<'a> Folder<'a> {
             }
         }
     }
+}
+
+/// True if a value may come to a phi from behind.
+fn has_loop_phis(f: &Function, rpo: &[BlockId]) -> bool {
+    let mut seen = vec![false; f.blocks.len()];
+    rpo.iter().any(|&b| {
+        let from_behind = |phi: &Phi| phi.args.iter().any(|(from, _)| !seen[from.index()]);
+        let found = f.blocks[b].phis.iter().any(from_behind);
+        seen[b.index()] = true;
+        found
+    })
 }
 
 /// What `r` stands for after replacements. Chains are followed; they are short, because what
