@@ -1,0 +1,133 @@
+//! What must hold for a module, whatever it is: printing and parsing lose nothing, the passes keep
+//! its meaning, and machine code does what the interpreter says.
+
+use super::native::{self, Build};
+use backend::interp::{End, Limits, Outcome, Undefined, agree, run};
+use backend::ir::Module;
+use backend::ir::print::print_module;
+use backend::pipeline::PASSES;
+use backend::{Emit, Input, Level, Options, compile_module, parse, target};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What a run of the interpreter may use.
+pub fn limits(undefined: Undefined) -> Limits {
+    Limits { steps: 100_000, memory: 1 << 24, depth: 200, undefined }
+}
+
+/// A way to compile that the checks go through.
+#[derive(Copy, Clone, Debug)]
+pub struct Variant {
+    pub level: Level,
+    pub max_regs: Option<u32>,
+}
+
+pub const VARIANTS: [Variant; 4] = [
+    Variant { level: Level::O1, max_regs: None },
+    Variant { level: Level::O0, max_regs: None },
+    Variant { level: Level::O1, max_regs: Some(6) },
+    Variant { level: Level::O0, max_regs: Some(6) },
+];
+
+impl Variant {
+    pub fn options(self) -> Options {
+        let target = target::by_name("amd64_sysv").expect("the target is there");
+        Options {
+            level: self.level,
+            max_regs: self.max_regs,
+            verify: true,
+            threads: 1,
+            internal_ops: true,
+            ..Options::new(target)
+        }
+    }
+}
+
+/// Runs something that may panic; a panic is a fault.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Err(format!("panic: {}", text.unwrap_or("unknown")))
+    })
+}
+
+pub fn parse_text(text: &[u8]) -> Result<Module, String> {
+    let mut module = Module::default();
+    let options = parse::Options { internal_ops: true };
+    match parse::parse("random", text, &options, &mut module) {
+        Ok(()) => Ok(module),
+        Err(errors) => Err(format!("parse: {}", errors[0])),
+    }
+}
+
+/// Checks printing, and the meaning before and after the passes. Returns how the module runs.
+pub fn passes(text: &[u8], entry: &str, variant: Variant) -> Result<Outcome, String> {
+    let module = parse_text(text)?;
+    let before = guarded(|| Ok(run(&module, entry, &[], &limits(Undefined::Track))))?;
+    let printed = print_module(&module);
+    let again = guarded(|| parse_text(&printed))?;
+    if print_module(&again) != printed {
+        return Err("printing, parsing and printing again gives another text".into());
+    }
+    let reread = guarded(|| Ok(run(&again, entry, &[], &limits(Undefined::Track))))?;
+    agree(&before, &reread).map_err(|fault| format!("printed and parsed: {fault}"))?;
+    if let Err(fault) = after_pass(&module, entry, &before, variant, None) {
+        // Which pass it was.
+        for pass in PASSES {
+            after_pass(&module, entry, &before, variant, Some(pass.name))
+                .map_err(|fault| format!("pass {}: {fault}", pass.name))?;
+        }
+        return Err(format!("passes: {fault}"));
+    }
+    Ok(before)
+}
+
+/// Compares a run of the module with one after the passes up to `last`.
+fn after_pass(
+    module: &Module,
+    entry: &str,
+    before: &Outcome,
+    variant: Variant,
+    last: Option<&str>,
+) -> Result<(), String> {
+    guarded(|| {
+        let options =
+            Options { emit: Emit::Il, stop_after: last.map(str::to_owned), ..variant.options() };
+        let text = compile_module(module.clone(), &options).bytes;
+        let compiled = parse_text(&text)?;
+        // What a pass makes of undefined bits is up to it, but must not matter elsewhere.
+        let limits = limits(Undefined::Freeze(before.steps));
+        let limits = Limits { steps: 2 * before.steps + 1000, ..limits };
+        agree(before, &run(&compiled, entry, &[], &limits))
+    })
+}
+
+/// Checks one file in every way and with every variant.
+pub fn file(text: &[u8], builds: &[Build<'_>], native: bool) -> Result<(), String> {
+    for variant in VARIANTS {
+        passes(text, "main", variant)?;
+    }
+    let module = parse_text(text)?;
+    let outcome = run(&module, "main", &[], &limits(Undefined::Track));
+    if !native || !matches!(outcome.end, End::Returned(_)) {
+        return Ok(());
+    }
+    for build in builds {
+        let printed = native::run_text(text, build)?;
+        if !outcome.prints(&printed) {
+            return Err(format!("{}: {}", build.name, native::difference(&outcome, &printed)));
+        }
+    }
+    Ok(())
+}
+
+/// Compiles a text to assembly.
+pub fn assembly(text: &[u8], variant: Variant) -> Result<Vec<u8>, String> {
+    guarded(|| {
+        let input = Input { name: "random", text };
+        match backend::compile(&[input], &variant.options()) {
+            Ok(output) => Ok(output.bytes),
+            Err(errors) => Err(errors[0].to_string()),
+        }
+    })
+}
