@@ -36,6 +36,8 @@ pub const PASSES: &[Pass] = &[
     pass("promote", opt::promote::run, CFG.with(DOMINATORS), USES, Level::O1),
     pass("copies", opt::copies::run, CFG, USES, Level::O1),
     pass("fold", opt::fold::run, CFG, FactSet::ALL, Level::O1),
+    pass("memory", opt::memory::run, CFG, USES, Level::O1),
+    pass("dead_stores", opt::dead_stores::run, CFG, USES, Level::O1),
     pass("gvn", opt::gvn::run, CFG.with(DOMINATORS), USES, Level::O1).ends('G'),
     pass("if_convert", opt::if_convert::run, CFG, ALL, Level::O1),
     pass("divide", opt::divide::run, FactSet::NONE, USES, Level::O1),
