@@ -1,11 +1,12 @@
 //! Comparisons and what tests them: branches, selects, values 0 and 1.
 
-use super::insts::{self, cond};
+use super::address::Parts;
+use super::insts::{self, Flags, cond};
 use super::isel::{Isel, Operands, int_condition};
 use crate::ir::ops::Cond;
-use crate::ir::{Class, Inst, Op, Ref};
+use crate::ir::{BlockId, Class, Inst, Op, Ref};
 use crate::target::lower::{bank, read, write, write_over};
-use crate::target::machine::{Bank, VReg};
+use crate::target::machine::{Bank, Constraint, MFunction, MInst, MOp, VReg, op};
 use smallvec::SmallVec;
 
 /// A comparison whose operands are in the order that the machine wants.
@@ -33,8 +34,11 @@ impl Isel<'_> {
             self.test_bits(inst.args[0], inst.args[1], Class::W);
             return cond::NE;
         }
-        if let Some(parts) = self.memory_operand(c, 4) {
-            self.push_memory(insts::CMP_MI, 4, &[], parts).imm = 0;
+        if let Some(load) = self.foldable_load(c)
+            && let Some(size) = load.op.load_size()
+        {
+            let parts = self.parts(load.args[0]);
+            self.push_memory(insts::CMP_MI, size.min(4) as u8, &[], parts).imm = 0;
             return cond::NE;
         }
         let reg = self.value(c, Class::W);
@@ -72,8 +76,8 @@ impl Isel<'_> {
                 self.test_bits(inst.args[0], inst.args[1], class);
             } else if let Some(parts) = memory(self, a) {
                 self.push_memory(insts::CMP_MI, size, &[], parts).imm = imm;
-            } else if !again && self.compare_narrow(a, imm, cond) {
-                // A byte or half in memory.
+            } else if !again && let Some(condition) = self.compare_narrow(a, imm, cond) {
+                return condition;
             } else {
                 let first = self.value(a, class);
                 if imm == 0 {
@@ -99,32 +103,35 @@ impl Isel<'_> {
         condition
     }
 
-    /// Compares an extended byte or half in memory with a constant, without extending it. The
-    /// relation must be the same on the narrow values.
-    fn compare_narrow(&mut self, a: Ref, imm: i64, relation: Cond) -> bool {
-        let Some(load) = self.foldable_load(a) else { return false };
+    /// Compares an extended byte or half in memory with a constant, without extending it, if the
+    /// relation has an equal on the narrow values.
+    fn compare_narrow(&mut self, a: Ref, imm: i64, relation: Cond) -> Option<u8> {
+        let load = self.foldable_load(a)?;
         let (size, signed) = match load.op {
             Op::Loadub => (1, false),
             Op::Loadsb => (1, true),
             Op::Loaduh => (2, false),
             Op::Loadsh => (2, true),
-            _ => return false,
+            _ => return None,
         };
         let bits = 8 * u32::from(size);
         let range = if signed { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1i64 << bits };
-        let same = match relation {
-            Cond::Eq | Cond::Ne => true,
-            Cond::Sge | Cond::Sgt | Cond::Sle | Cond::Slt => signed,
-            Cond::Uge | Cond::Ugt | Cond::Ule | Cond::Ult => !signed,
-            _ => false,
+        // Zero-extended values are not negative: signed relations are the unsigned ones.
+        let narrow = match relation {
+            Cond::Sge if !signed => Cond::Uge,
+            Cond::Sgt if !signed => Cond::Ugt,
+            Cond::Sle if !signed => Cond::Ule,
+            Cond::Slt if !signed => Cond::Ult,
+            Cond::Uge | Cond::Ugt | Cond::Ule | Cond::Ult if signed => return None,
+            _ => relation,
         };
-        if !same || !range.contains(&imm) {
-            return false;
+        if !range.contains(&imm) {
+            return None;
         }
         let imm = if size == 1 { i64::from(imm as i8) } else { i64::from(imm as i16) };
         let parts = self.parts(load.args[0]);
         self.push_memory(insts::CMP_MI, size, &[], parts).imm = imm;
-        true
+        Some(int_condition(narrow))
     }
 
     /// Sets the flags of `a & b`.
@@ -132,14 +139,31 @@ impl Isel<'_> {
         let (a, b) = if self.b.f.bits(self.b.resolve(a)).is_some() { (b, a) } else { (a, b) };
         let size = class.size() as u8;
         if let Some(imm) = self.immediate(b, class) {
+            if let Some((parts, size)) = self.tested_memory(a, imm, class) {
+                self.push_memory(insts::TEST_MI, size, &[], parts).imm = imm;
+                return;
+            }
             let first = self.value(a, class);
-            // The sign is not wanted, so a positive constant needs no more than 32 bits.
             let first = self.b.read_any(first, size);
             self.b.push(insts::TEST_RI, size, &[first]).imm = imm;
             return;
         }
         let (first, second) = (self.value(a, class), self.value(b, class));
         self.b.push(insts::TEST_RR, size, &[read(first), read(second)]);
+    }
+
+    /// Memory whose bits a constant selects from, and the fewest bytes of it that matter. A narrow
+    /// constant has no sign bit, so the result is no more negative than the wide one.
+    fn tested_memory(&self, a: Ref, imm: i64, class: Class) -> Option<(Parts, u8)> {
+        let load = self.foldable_load(a)?;
+        let bytes = load.op.load_size()?;
+        let size = match imm {
+            0..=0x7f => 1,
+            0x80..=0x7fff if bytes >= 2 => 2,
+            _ if bytes >= class.size() => class.size() as u8,
+            _ => return None,
+        };
+        Some((self.parts(load.args[0]), size))
     }
 
     fn compare_floats(&mut self, c: Comparison, again: bool) -> u8 {
@@ -251,4 +275,92 @@ impl Isel<'_> {
         step(self, cond::NE, first, different, equal);
         step(self, cond::P, to, different, first);
     }
+}
+
+/// What the flags say after an operation whose result is then compared with 0.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Leaves {
+    /// Zero and sign as `test` would.
+    ZeroAndSign,
+    /// All as `test` would.
+    All,
+}
+
+fn leaves(number: MOp) -> Option<Leaves> {
+    use insts::*;
+    match number {
+        AND_RR | AND_RI | AND_RM | OR_RR | OR_RI | OR_RM | XOR_RR | XOR_RI | XOR_RM => {
+            Some(Leaves::All)
+        }
+        ADD3_RR | ADD3_RI | ADD_RR | ADD_RI | ADD_RM | SUB_RR | SUB_RI | SUB_RM | NEG_R
+        | SHL_RI | SHR_RI | SAR_RI => Some(Leaves::ZeroAndSign),
+        _ => None,
+    }
+}
+
+/// The condition to use instead of one after `test`, if only zero and sign are right.
+fn without_overflow(condition: u8) -> Option<u8> {
+    match condition {
+        cond::E | cond::NE | cond::S | cond::NS => Some(condition),
+        cond::L => Some(cond::S),
+        cond::GE => Some(cond::NS),
+        _ => None,
+    }
+}
+
+/// Removes the comparisons with 0 of results whose own instruction has set the flags already.
+pub fn reuse_flags(code: &mut MFunction, block: BlockId) {
+    let insts = &mut code.blocks[block].insts;
+    let mut last: Option<(usize, VReg, Leaves)> = None;
+    let mut removed = false;
+    for i in 0..insts.len() {
+        let inst = insts[i];
+        if inst.op < op::FIRST_TARGET || insts::row(inst.op).flags != Flags::Write {
+            continue;
+        }
+        let operands = &code.operands[inst.first as usize..][..inst.count as usize];
+        if inst.op == insts::TEST_RR
+            && operands[0].reg == operands[1].reg
+            && let Some((from, reg, leaves)) = last
+            && reg == operands[0].reg
+            && insts[from].size == inst.size
+            && adapt_readers(&mut insts[i + 1..], leaves)
+        {
+            insts[i].op = op::NOP;
+            removed = true;
+            let first = insts[from].first as usize;
+            let tied = match insts[from].op {
+                insts::ADD3_RR => insts::ADD_RR,
+                insts::ADD3_RI => insts::ADD_RI,
+                other => other,
+            };
+            insts[from].op = tied;
+            code.operands[first].constraint = Constraint::Reuse(1);
+            last = None;
+            continue;
+        }
+        last = leaves(inst.op).map(|leaves| (i, operands[0].reg, leaves));
+    }
+    if removed {
+        insts.retain(|inst| inst.op != op::NOP);
+    }
+}
+
+/// Changes the conditions that read the flags in what follows. False, and nothing changed, if one
+/// of them reads more than there is.
+fn adapt_readers(insts: &mut [MInst], leaves: Leaves) -> bool {
+    let is =
+        |inst: &MInst, flags| inst.op >= op::FIRST_TARGET && insts::row(inst.op).flags == flags;
+    let end = insts.iter().position(|i| is(i, Flags::Write)).unwrap_or(insts.len());
+    if leaves == Leaves::All {
+        return true;
+    }
+    let readers = || insts[..end].iter().filter(|i| is(i, Flags::Read));
+    if readers().any(|i| without_overflow(i.cond).is_none()) {
+        return false;
+    }
+    for inst in insts[..end].iter_mut().filter(|i| is(i, Flags::Read)) {
+        inst.cond = without_overflow(inst.cond).expect("checked above");
+    }
+    true
 }

@@ -10,7 +10,7 @@
 use super::address::Parts;
 use super::insts::{self, cond};
 use super::regs::{RAX, RCX, RDX};
-use super::{abi, call, vaarg};
+use super::{abi, call, compare, vaarg};
 use crate::analysis::{FactSet, Facts};
 use crate::index::Index;
 use crate::ir::ops::{Cond, Effect};
@@ -209,6 +209,7 @@ impl<'a> Isel<'a> {
             self.receive_parameters();
         }
         self.b.finish_block();
+        compare::reuse_flags(&mut self.b.code, self.b.block);
     }
 
     /// Makes the values that phis of the successor want from here and that are no temporaries.
@@ -371,10 +372,11 @@ impl<'a> Isel<'a> {
         here.then_some(inst)
     }
 
-    /// The address of a foldable load of exactly `size` bytes, as a value of `size` bytes.
+    /// The address of a foldable load, as a value of `size` bytes: of one that reads as many, or
+    /// more, as the low bytes come first.
     pub fn memory_operand(&self, r: Ref, size: u8) -> Option<Parts> {
         let load = self.foldable_load(r)?;
-        (load.op.load_size() == Some(u32::from(size))).then(|| self.parts(load.args[0]))
+        (load.op.load_size() >= Some(u32::from(size))).then(|| self.parts(load.args[0]))
     }
 
     /// The definition of `r`, if the instruction being selected is its only user.
