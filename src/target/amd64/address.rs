@@ -208,9 +208,20 @@ impl Isel<'_> {
                     && self.add_ref(parts, inst.args[1], 0, class, false)
             }
             (Op::Add, None) => {
-                (root || once && self.is_here(t))
-                    && self.add_ref(parts, inst.args[0], depth - 1, class, false)
-                    && self.add_ref(parts, inst.args[1], depth - 1, class, false)
+                if !root && !(once && self.is_here(t)) {
+                    return false;
+                }
+                let before = *parts;
+                // If the first operand takes all the room, it has to be one register.
+                for depth_of_first in [depth - 1, 0] {
+                    *parts = before;
+                    if self.add_ref(parts, inst.args[0], depth_of_first, class, false)
+                        && self.add_ref(parts, inst.args[1], depth - 1, class, false)
+                    {
+                        return true;
+                    }
+                }
+                false
             }
             (Op::Sub, Some(bits)) => {
                 parts.disp = parts.disp.wrapping_sub(bits as i64);
