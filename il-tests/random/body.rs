@@ -397,7 +397,10 @@ impl<'g> Body<'g> {
         }
         let args = args.join(", ");
         let target = self.callee(&callee.name);
-        let Some(ty) = callee.ret.filter(|_| !self.chance(6)) else {
+        // An aggregate may need memory that the caller passes, so its type has to be there.
+        let ignored = self.chance(6);
+        let named = |ty: &Type| !ignored || matches!(ty, Type::Aggregate(_));
+        let Some(ty) = callee.ret.filter(named) else {
             self.line(format_args!("\tcall {target}({args})"));
             return None;
         };
