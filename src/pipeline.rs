@@ -43,6 +43,7 @@ pub const PASSES: &[Pass] = &[
     pass("divide", opt::divide::run, FactSet::NONE, USES, Level::O1),
     pass("code_motion", opt::code_motion::run, LOOPS, USES, Level::O1),
     pass("dead", opt::dead::run, CFG, USES, Level::O1),
+    pass("coalesce", opt::coalesce::run, CFG, USES, Level::O1),
 ];
 
 const CFG: FactSet = FactSet::CFG;

@@ -1,6 +1,7 @@
 //! The function passes: one file a pass, one entry `run` each. The order is in `pipeline`.
 
 pub mod cfg;
+pub mod coalesce;
 pub mod code_motion;
 pub mod construct;
 pub mod copies;
