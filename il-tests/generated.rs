@@ -57,11 +57,12 @@ fn many_blocks(o: &mut String) -> std::fmt::Result {
 /// Values that are all live at once, and over a call.
 fn wide_live(o: &mut String) -> std::fmt::Result {
     const N: usize = 4000;
-    writeln!(o, "export data $d = {{ l 3 }}\nexport function w $main() {{\n@s\n\t%b =l loadl $d")?;
+    writeln!(o, "export data $d = {{ l 3, l $nothing }}\nfunction $nothing() {{\n@s\n\tret\n}}")?;
+    writeln!(o, "export function w $main() {{\n@s\n\t%b =l loadl $d\n\t%p =l add $d, 8")?;
     for i in 0..N {
         writeln!(o, "\t%x{i} =l mul %b, {i}")?;
     }
-    writeln!(o, "\t%q =w call $rand()\n\t%s =l copy 0")?;
+    writeln!(o, "\t%f =l loadl %p\n\tcall %f()\n\t%s =l copy 0")?;
     for i in 0..N {
         writeln!(o, "\t%s =l add %s, %x{i}")?;
     }

@@ -109,6 +109,16 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
+/// Seconds of processor time of this thread; where the system does not tell, of the wall clock.
+fn clock() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let schedule = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    match schedule.split(' ').next().and_then(|n| n.parse::<f64>().ok()) {
+        Some(nanoseconds) => nanoseconds / 1e9,
+        None => START.get_or_init(Instant::now).elapsed().as_secs_f64(),
+    }
+}
+
 impl Unit {
     fn trial(&self, level: Level, missing: Option<&str>) -> Result<Completion, Failed> {
         if let Some(tool) = missing {
@@ -138,9 +148,9 @@ impl Unit {
             let module = oracle::parse_text("after the passes", &il, true)?;
             oracle::interpret(&self.case, &module, "after the passes")?;
         }
-        let start = Instant::now();
+        let start = clock();
         let assembly = self.compile(level, None, Emit::Assembly)?;
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = clock() - start;
         if seconds > self.case.seconds {
             return Err(format!("compiled in {seconds:.2} s, not {} s", self.case.seconds));
         }
