@@ -63,7 +63,15 @@ impl Parts {
         Parts { disp: self.disp.wrapping_add(offset as i64), ..self }
     }
 
+    /// A symbol cannot have an index: it becomes a register.
+    fn symbol_to_register(&mut self) {
+        if let PartBase::Symbol(symbol, Access::Direct) = self.base {
+            self.base = PartBase::Term(Term::Symbol(symbol, Access::Direct, 0));
+        }
+    }
+
     fn add_term(&mut self, term: Term) -> bool {
+        self.symbol_to_register();
         if self.base == PartBase::None {
             self.base = PartBase::Term(term);
         } else if self.index.is_none() {
@@ -183,10 +191,6 @@ impl Isel<'_> {
             return true;
         }
         *parts = before;
-        // A symbol cannot have an index: it becomes a register.
-        if let PartBase::Symbol(symbol, Access::Direct) = parts.base {
-            parts.base = PartBase::Term(Term::Symbol(symbol, Access::Direct, 0));
-        }
         parts.add_term(Term::Value(r))
     }
 
@@ -258,9 +262,7 @@ impl Isel<'_> {
             }
             parts.base = PartBase::Term(parts.index.take().expect("there is an index"));
         }
-        if let PartBase::Symbol(symbol, Access::Direct) = parts.base {
-            parts.base = PartBase::Term(Term::Symbol(symbol, Access::Direct, 0));
-        }
+        parts.symbol_to_register();
         let mut r = self.b.resolve(r);
         if r.as_temp().is_none() {
             return false;
