@@ -24,8 +24,10 @@ pub struct Case {
     pub exit: i32,
     /// `# cc FLAG…`: more arguments of the C compiler that links.
     pub flags: Vec<String>,
-    /// How long compiling may take.
+    /// Seconds that compiling may take.
     pub seconds: f64,
+    /// Check after every pass. The checks of a large input take longer than all the rest.
+    pub verify: bool,
 }
 
 /// `# >>> call f(w 1, l 2) -> w 3`: a call of a function of the file and what it returns.
@@ -82,6 +84,7 @@ impl Case {
             exit: 0,
             flags: Vec::new(),
             seconds: DEFAULT_SECONDS,
+            verify: true,
             text,
         };
         let text = String::from_utf8_lossy(&case.text).into_owned();
