@@ -24,7 +24,8 @@ pub enum Def {
     Param,
     /// The address of an aggregate among the incoming stack arguments, at this offset.
     Incoming(u64),
-    Phi,
+    /// A phi of an IL block.
+    Phi(BlockId),
     /// An instruction of an IL block.
     Inst(BlockId, u32),
 }
@@ -159,6 +160,7 @@ struct EdgeValue {
 pub struct Builder<'a> {
     pub f: &'a Function,
     pub module: &'a Module,
+    pub facts: &'a Facts,
     pub code: MFunction,
     /// Where the machine blocks come from.
     pub order: Vec<Source>,
@@ -172,6 +174,8 @@ pub struct Builder<'a> {
     /// The temporary's value under another name, already resolved; `Ref::NONE` for none.
     alias: IndexVec<TempId, Ref>,
     regs: IndexVec<TempId, Option<VReg>>,
+    /// Temporaries that something selected so far reads.
+    read: IndexVec<TempId, bool>,
     /// Temporaries of class `w` whose registers are read as 64 bits: zero above.
     wide: IndexVec<TempId, bool>,
     /// The finished part of the block, last instruction first.
@@ -220,7 +224,7 @@ const RETURN_TWICE: [&[u8]; 5] = [b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigse
 
 impl<'a> Builder<'a> {
     /// Orders the blocks. Needs loops and frequencies.
-    pub fn new(f: &'a Function, module: &'a Module, facts: &Facts) -> Builder<'a> {
+    pub fn new(f: &'a Function, module: &'a Module, facts: &'a Facts) -> Builder<'a> {
         let plan = Plan::new(f, |b| facts.loops.depth(b));
         let n = f.temps.len();
         let code = MFunction {
@@ -241,6 +245,7 @@ impl<'a> Builder<'a> {
         let mut builder = Builder {
             f,
             module,
+            facts,
             code,
             uses: IndexVec::filled(0, n),
             defs: IndexVec::filled(Def::Param, n),
@@ -248,6 +253,7 @@ impl<'a> Builder<'a> {
             seq: Vec::new(),
             alias: IndexVec::filled(Ref::NONE, n),
             regs: IndexVec::filled(None, n),
+            read: IndexVec::filled(false, n),
             wide: IndexVec::filled(false, n),
             reversed: Vec::new(),
             edge_values: Vec::new(),
@@ -286,7 +292,7 @@ impl<'a> Builder<'a> {
             let Source::Block(b) = self.order[n] else { continue };
             let single = self.code.blocks[BlockId::new(n)].preds.len() == 1;
             for phi in &f.blocks[b].phis {
-                self.defs[phi.to] = Def::Phi;
+                self.defs[phi.to] = Def::Phi(b);
                 if single {
                     let from = self.pred_source(n, 0);
                     let arg = phi.arg(from).expect("an argument a predecessor");
@@ -355,7 +361,7 @@ impl<'a> Builder<'a> {
     pub fn definition(&self, r: Ref) -> Option<&'a Inst> {
         match self.defs[r.as_temp()?] {
             Def::Inst(b, i) => Some(&self.f.blocks[b].insts[i as usize]),
-            Def::Param | Def::Incoming(_) | Def::Phi => None,
+            Def::Param | Def::Incoming(_) | Def::Phi(_) => None,
         }
     }
 
@@ -374,8 +380,25 @@ impl<'a> Builder<'a> {
         self.new_reg(Bank::Int, size)
     }
 
-    /// The register of a temporary, which from here on must be computed.
+    /// The register of a temporary that is read, which from here on must be computed.
     pub fn temp_reg(&mut self, t: TempId) -> VReg {
+        self.read[t] = true;
+        self.defined_reg(t)
+    }
+
+    /// Nothing reads `t` after the place that selection has come to: its register may be
+    /// overwritten. (A value of an outer loop is read again by the next round.)
+    pub fn dies(&self, t: TempId) -> bool {
+        let depth = |b| self.facts.loops.depth(b);
+        let defined = match self.defs[t] {
+            Def::Param | Def::Incoming(_) => 0,
+            Def::Phi(b) | Def::Inst(b, _) => depth(b),
+        };
+        !self.read[t] && defined >= self.code.blocks[self.block].depth
+    }
+
+    /// The register of a temporary, read or not.
+    fn defined_reg(&mut self, t: TempId) -> VReg {
         if let Some(reg) = self.regs[t] {
             return reg;
         }
@@ -449,7 +472,7 @@ impl<'a> Builder<'a> {
                 place[self.pred_source(n, k)] = k as u32 + 1;
             }
             for phi in &f.blocks[b].phis {
-                let to = self.temp_reg(phi.to);
+                let to = self.defined_reg(phi.to);
                 let mut args: SmallVec<[(BlockId, VReg); 2]> =
                     preds.iter().map(|&p| (p, to)).collect();
                 for &(from, arg) in &phi.args {

@@ -1,19 +1,20 @@
 //! Addresses: which part of the computation of an address an instruction can do itself, as
 //! base + index * scale + displacement.
 
+use super::constants::Constant;
 use super::insts;
 use super::isel::Isel;
 use crate::ir::{Access, Class, Op, Ref, SlotId, SymbolId, TempId};
 use crate::target::lower::{Def, read, write};
-use crate::target::machine::{Address, Bank, Base, Operand, VReg};
+use crate::target::machine::{Address, Base, Operand, VReg};
 use smallvec::SmallVec;
 
 /// Symbols may be this far away from the byte an instruction names: the linker sees offsets of at
 /// most 2 GiB from the code to the result, and the program itself takes its part of that.
-const SYMBOL_REACH: i64 = 1 << 30;
+pub const SYMBOL_REACH: i64 = 1 << 30;
 
 /// Additions looked through in one address.
-const DEPTH: u32 = 8;
+const DEPTH: u32 = 6;
 
 /// A register operand of an address that is not in a register yet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -309,68 +310,11 @@ impl Isel<'_> {
     fn term(&mut self, term: Term) -> VReg {
         match term {
             Term::Value(r) => self.value(r, Class::L),
-            Term::Symbol(symbol, access, offset) => self.symbol_address(symbol, access, offset),
+            Term::Symbol(symbol, access, offset) => {
+                self.constant(Constant::Symbol(symbol, access, offset))
+            }
             Term::Reg(reg) => reg,
         }
-    }
-
-    /// The address of a symbol in a register.
-    pub fn symbol_address(&mut self, symbol: SymbolId, access: Access, offset: i64) -> VReg {
-        let reg = self.b.constant_reg(Bank::Int, 8);
-        self.symbol_address_into(reg, symbol, access, offset);
-        reg
-    }
-
-    /// Puts the address of a symbol into `reg`. If it takes more than one instruction, `reg`
-    /// cannot be made again elsewhere.
-    pub fn symbol_address_into(
-        &mut self,
-        reg: VReg,
-        symbol: SymbolId,
-        access: Access,
-        offset: i64,
-    ) {
-        let near = (-SYMBOL_REACH..SYMBOL_REACH).contains(&offset);
-        let whole = match access {
-            Access::Direct | Access::Thread => near,
-            Access::Extern => offset == 0,
-            Access::ExternThread => false,
-        };
-        let to = if whole { reg } else { self.b.constant_reg(Bank::Int, 8) };
-        let disp = if near && !matches!(access, Access::Extern | Access::ExternThread) {
-            offset
-        } else {
-            0
-        };
-        let row = match access {
-            Access::Direct => insts::LEA,
-            Access::Thread => insts::LEA_THREAD,
-            Access::Extern | Access::ExternThread => insts::MOV_RM,
-        };
-        let base = Base::Symbol(symbol, access);
-        self.push_address(row, 8, &[write(to)], Address { base, index: None, scale: 1, disp });
-        if whole {
-            return;
-        }
-        self.b.code.vregs[reg].rematerialise = false;
-        let mut parts = Parts::term(Term::Reg(to));
-        if access == Access::ExternThread {
-            let thread = self.b.constant_reg(Bank::Int, 8);
-            self.b.push(insts::MOV_THREAD, 8, &[write(thread)]);
-            parts.index = Some(Term::Reg(thread));
-        }
-        let rest = offset - disp;
-        if i32::try_from(rest).is_ok() {
-            self.lea(reg, 8, Parts { disp: rest, ..parts });
-            return;
-        }
-        if parts.index.is_some() {
-            let sum = self.b.int_reg(8);
-            self.lea(sum, 8, parts);
-            parts = Parts::term(Term::Reg(sum));
-        }
-        let far = self.int_constant(rest, 8);
-        self.lea(reg, 8, Parts { index: Some(Term::Reg(far)), ..parts });
     }
 
     /// `lea parts, reg`

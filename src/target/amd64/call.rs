@@ -195,7 +195,7 @@ impl Isel<'_> {
     }
 
     /// The definition of `value` has extended it as wanted.
-    fn is_extended(&self, value: Ref, size: u8, signed: bool) -> bool {
+    pub fn is_extended(&self, value: Ref, size: u8, signed: bool) -> bool {
         let Some(inst) = self.b.definition(self.b.resolve(value)) else { return false };
         let (bits, from_signed) = match inst.op {
             Op::Loadsb | Op::Extsb => (8, true),

@@ -89,6 +89,9 @@ impl Isel<'_> {
             }
             return condition;
         }
+        if !again && let Some(condition) = self.compare_both_narrow(a, b, cond) {
+            return condition;
+        }
         if let Some(parts) = memory(self, b) {
             let first = self.value(a, class);
             self.push_memory(insts::CMP_RM, size, &[read(first)], parts);
@@ -103,35 +106,35 @@ impl Isel<'_> {
         condition
     }
 
-    /// Compares an extended byte or half in memory with a constant, without extending it, if the
-    /// relation has an equal on the narrow values.
+    /// Compares an extended byte or half in memory with a constant, without extending it.
     fn compare_narrow(&mut self, a: Ref, imm: i64, relation: Cond) -> Option<u8> {
         let load = self.foldable_load(a)?;
-        let (size, signed) = match load.op {
-            Op::Loadub => (1, false),
-            Op::Loadsb => (1, true),
-            Op::Loaduh => (2, false),
-            Op::Loadsh => (2, true),
-            _ => return None,
-        };
+        let (size, signed) = narrow_load(load.op)?;
         let bits = 8 * u32::from(size);
         let range = if signed { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1i64 << bits };
-        // Zero-extended values are not negative: signed relations are the unsigned ones.
-        let narrow = match relation {
-            Cond::Sge if !signed => Cond::Uge,
-            Cond::Sgt if !signed => Cond::Ugt,
-            Cond::Sle if !signed => Cond::Ule,
-            Cond::Slt if !signed => Cond::Ult,
-            Cond::Uge | Cond::Ugt | Cond::Ule | Cond::Ult if signed => return None,
-            _ => relation,
-        };
         if !range.contains(&imm) {
             return None;
         }
         let imm = if size == 1 { i64::from(imm as i8) } else { i64::from(imm as i16) };
         let parts = self.parts(load.args[0]);
         self.push_memory(insts::CMP_MI, size, &[], parts).imm = imm;
-        Some(int_condition(narrow))
+        Some(int_condition(narrow_relation(relation, signed)))
+    }
+
+    /// Compares two extended bytes or halves, one of them in memory, without extending that one.
+    fn compare_both_narrow(&mut self, a: Ref, b: Ref, relation: Cond) -> Option<u8> {
+        for (a, b, relation) in [(a, b, relation), (b, a, relation.swapped())] {
+            if let Some(load) = self.foldable_load(b)
+                && let Some((size, signed)) = narrow_load(load.op)
+                && self.is_extended(a, size, signed)
+            {
+                let parts = self.parts(load.args[0]);
+                let first = self.value(a, Class::W);
+                self.push_memory(insts::CMP_RM, size, &[read(first)], parts);
+                return Some(int_condition(narrow_relation(relation, signed)));
+            }
+        }
+        None
     }
 
     /// Sets the flags of `a & b`.
@@ -274,6 +277,29 @@ impl Isel<'_> {
         let first = self.b.int_reg(size);
         step(self, cond::NE, first, different, equal);
         step(self, cond::P, to, different, first);
+    }
+}
+
+/// The bytes that an extending load reads, and whether it repeats their sign.
+fn narrow_load(load: Op) -> Option<(u8, bool)> {
+    match load {
+        Op::Loadub => Some((1, false)),
+        Op::Loadsb => Some((1, true)),
+        Op::Loaduh => Some((2, false)),
+        Op::Loadsh => Some((2, true)),
+        _ => None,
+    }
+}
+
+/// The relation of two narrow values that is the one of the same values extended. Extending a sign
+/// keeps the order of unsigned values; values extended with zeros are not negative.
+fn narrow_relation(relation: Cond, signed: bool) -> Cond {
+    match relation {
+        Cond::Sge if !signed => Cond::Uge,
+        Cond::Sgt if !signed => Cond::Ugt,
+        Cond::Sle if !signed => Cond::Ule,
+        Cond::Slt if !signed => Cond::Ult,
+        _ => relation,
     }
 }
 

@@ -8,18 +8,19 @@
 //! one; parameters, results of calls and phis hold anything there.
 
 use super::address::Parts;
+use super::constants::Hoists;
 use super::insts::{self, cond};
 use super::regs::{RAX, RCX, RDX};
 use super::{abi, call, compare, vaarg};
 use crate::analysis::{FactSet, Facts};
 use crate::index::Index;
 use crate::ir::ops::{Cond, Effect};
-use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, SlotId, Value};
+use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, SlotId};
 use crate::target::Features;
 use crate::target::lower::{
     Builder, Def, Source, bank, read, read_in, write, write_in, write_over,
 };
-use crate::target::machine::{Address, Bank, Base, MFunction, MInst, MOp, Operand, VReg, op};
+use crate::target::machine::{Address, Base, MFunction, MInst, MOp, Operand, VReg, op};
 use smallvec::{SmallVec, smallvec};
 
 /// The selector of one function.
@@ -38,6 +39,7 @@ pub struct Isel<'a> {
     pub params: abi::Assignment,
     /// Where a variadic function that reads its list saves its registers.
     pub save_area: Option<SlotId>,
+    pub hoists: Hoists,
 }
 
 /// Instruction selection and ABI lowering of one function.
@@ -68,6 +70,7 @@ pub fn select(
         hidden: None,
         params,
         save_area: None,
+        hoists: Hoists::new(f, facts),
     };
     isel.place_parameters();
     isel.b.find_definitions(same_value);
@@ -218,8 +221,10 @@ impl<'a> Isel<'a> {
         self.b.for_each_edge_value(|_, reg, value, class| rows.push((reg, value, class)));
         self.b.flush();
         for (reg, value, class) in rows {
-            self.constant_into(reg, value, class);
+            let constant = self.constant_of(value, class);
+            self.constant_into(reg, constant);
         }
+        self.hoisted_here();
         self.b.flush();
     }
 
@@ -275,53 +280,6 @@ impl<'a> Isel<'a> {
     }
 
     // ---- operands ----
-
-    /// The value `r` in a register, for a use of `class`.
-    pub fn value(&mut self, r: Ref, class: Class) -> VReg {
-        let r = self.b.resolve(r);
-        if let Value::Temp(t) = r.value() {
-            return self.b.temp_reg(t);
-        }
-        let number = self.b.f.bits(r).is_some();
-        let size = if number { class.size() as u8 } else { 8 };
-        let bank = if number { bank(class) } else { Bank::Int };
-        let reg = self.b.constant_reg(bank, size);
-        self.constant_into(reg, r, class);
-        if !number && class.is_float() {
-            // The bits of an address as a float: legal, and of no use.
-            let float = self.b.new_reg(Bank::Float, class.size() as u8);
-            self.b.push(insts::MOVD_FR, class.size() as u8, &[write(float), read(reg)]);
-            return float;
-        }
-        reg
-    }
-
-    /// Puts a constant or a slot's address into a register.
-    fn constant_into(&mut self, reg: VReg, r: Ref, class: Class) {
-        let f = self.b.f;
-        if let Some(slot) = r.as_slot() {
-            self.lea(reg, 8, Parts::slot(slot));
-        } else if let Some((symbol, access, offset)) = f.symbol_of(r) {
-            self.symbol_address_into(reg, symbol, access, offset);
-        } else {
-            let bits = f.bits_as(r, class).expect("a number");
-            if class.is_int() {
-                self.b.push(insts::MOV_RI, class.size() as u8, &[write(reg)]).imm = bits as i64;
-            } else if bits == 0 {
-                self.b.push(insts::FZERO, class.size() as u8, &[write(reg)]);
-            } else {
-                let size = class.size() as u8;
-                self.push_address(insts::FMOV_RM, size, &[write(reg)], pool(bits, size));
-            }
-        }
-    }
-
-    /// An integer in a register.
-    pub fn int_constant(&mut self, value: i64, size: u8) -> VReg {
-        let reg = self.b.constant_reg(Bank::Int, size);
-        self.b.push(insts::MOV_RI, size, &[write(reg)]).imm = value;
-        reg
-    }
 
     /// Appends an instruction with a memory operand.
     pub fn push_address(
@@ -392,9 +350,15 @@ impl<'a> Isel<'a> {
     /// Nothing later uses `r`: its register may be overwritten.
     fn dies(&self, r: Ref) -> bool {
         match self.b.resolve(r).as_temp() {
-            Some(t) => self.b.wanted(t).is_none(),
+            Some(t) => self.b.dies(t),
             None => true,
         }
+    }
+
+    /// A phi: what is computed from it is likely to be its next value.
+    fn is_phi(&self, r: Ref) -> bool {
+        let t = self.b.resolve(r).as_temp();
+        t.is_some_and(|t| matches!(self.b.defs[t], Def::Phi(_)))
     }
 
     // ---- pure instructions ----
@@ -446,11 +410,11 @@ impl<'a> Isel<'a> {
     fn in_place(&mut self, rr: MOp, rm: MOp, class: Class, to: VReg, a: Ref, b: Ref) {
         let size = class.size() as u8;
         if let Some(parts) = self.memory_operand(b, size) {
-            let first = self.value(a, class);
+            let first = self.overwritten(a, class);
             self.push_memory(rm, size, &[write_over(to, 1), read(first)], parts);
             return;
         }
-        let first = self.value(a, class);
+        let first = self.overwritten(a, class);
         let second = self.value(b, class);
         let second = self.b.read_any(second, size);
         self.b.push(rr, size, &[write_over(to, 1), read(first), second]);
@@ -463,10 +427,12 @@ impl<'a> Isel<'a> {
         let size = inst.class.size() as u8;
         if self.memory_operand(b, size).is_some() {
             (a, b)
-        } else if self.memory_operand(a, size).is_some() || (self.dies(b) && !self.dies(a)) {
+        } else if self.memory_operand(a, size).is_some() {
             (b, a)
         } else {
-            (a, b)
+            let (first, second) = (self.dies(a), self.dies(b));
+            let swap = second && (!first || self.is_phi(b) && !self.is_phi(a));
+            if swap { (b, a) } else { (a, b) }
         }
     }
 
@@ -616,7 +582,7 @@ impl<'a> Isel<'a> {
 
     fn shift(&mut self, by_imm: MOp, by_cl: MOp, inst: &Inst, to: VReg) {
         let size = inst.class.size() as u8;
-        let from = self.value(inst.args[0], inst.class);
+        let from = self.overwritten(inst.args[0], inst.class);
         match self.count(inst) {
             Some(0) => {
                 // A 32-bit move, so that a w keeps its zeros above.

@@ -5,6 +5,7 @@ mod address;
 mod call;
 pub mod codes;
 mod compare;
+mod constants;
 mod convert;
 pub mod emit;
 mod expand;
