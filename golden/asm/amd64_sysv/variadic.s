@@ -1,0 +1,63 @@
+.data
+.balign 8
+format:
+	.ascii "%d %g\n"
+	.byte 0
+.text
+.balign 16
+.globl print
+print:
+	endbr64
+	pushq %rax
+	movl %edi, %esi
+	movl $1, %eax
+	leaq format(%rip), %rdi
+	call printf
+	popq %rcx
+	ret
+.type print, @function
+.size print, .-print
+.text
+.balign 16
+.globl first
+first:
+	endbr64
+	subq $216, %rsp
+	movq %rsi, 40(%rsp)
+	movq %rdx, 48(%rsp)
+	movq %rcx, 56(%rsp)
+	movq %r8, 64(%rsp)
+	movq %r9, 72(%rsp)
+	movups %xmm0, 80(%rsp)
+	movups %xmm1, 96(%rsp)
+	movups %xmm2, 112(%rsp)
+	movups %xmm3, 128(%rsp)
+	movups %xmm4, 144(%rsp)
+	movups %xmm5, 160(%rsp)
+	movups %xmm6, 176(%rsp)
+	movups %xmm7, 192(%rsp)
+	movl $8, (%rsp)
+	movl $48, 4(%rsp)
+	leaq 224(%rsp), %rax
+	movq %rax, 8(%rsp)
+	leaq 32(%rsp), %rax
+	movq %rax, 16(%rsp)
+	movl (%rsp), %eax
+	cmpl $48, %eax
+	jae .Lbb1_1
+	movq %rax, %rcx
+	addq 16(%rsp), %rcx
+	addl $8, %eax
+	movl %eax, (%rsp)
+	jmp .Lbb1_3
+.Lbb1_1:
+	movq 8(%rsp), %rcx
+	leaq 8(%rcx), %rax
+	movq %rax, 8(%rsp)
+.Lbb1_3:
+	movl (%rcx), %eax
+	addq $216, %rsp
+	ret
+.type first, @function
+.size first, .-first
+.section .note.GNU-stack,"",@progbits
