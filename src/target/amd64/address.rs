@@ -213,7 +213,7 @@ impl Isel<'_> {
                     && self.add_ref(parts, inst.args[1], 0, class, false)
             }
             (Op::Add, None) => {
-                if !root && !(once && self.is_here(t)) {
+                if !(root || once && self.is_here(t)) {
                     return false;
                 }
                 let before = *parts;
