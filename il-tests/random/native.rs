@@ -7,10 +7,13 @@ use backend::interp::{End, Outcome, Undefined, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// From IL to assembly, or to what is wrong.
+type Compile<'a> = Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + 'a>;
+
 /// A way to make assembly of IL.
 pub struct Build<'a> {
     pub name: String,
-    pub compile: Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + 'a>,
+    pub compile: Compile<'a>,
     /// Where its files go.
     pub directory: PathBuf,
 }

@@ -57,7 +57,7 @@ fn delete_ranges(lines: &mut Vec<String>, faulty: &mut dyn FnMut(&str) -> bool) 
 }
 
 /// Makes jumps of branches.
-fn straighten(lines: &mut Vec<String>, faulty: &mut dyn FnMut(&str) -> bool) {
+fn straighten(lines: &mut [String], faulty: &mut dyn FnMut(&str) -> bool) {
     for i in 0..lines.len() {
         let targets: Vec<String> = match lines[i].trim().strip_prefix("jnz ") {
             Some(rest) => rest.split(", ").skip(1).map(str::to_owned).collect(),
@@ -84,13 +84,13 @@ fn attempt(
 }
 
 /// Replaces operations by copies and operands by small constants; drops arguments of phis.
-fn simplify(lines: &mut Vec<String>, faulty: &mut dyn FnMut(&str) -> bool) {
+fn simplify(lines: &mut [String], faulty: &mut dyn FnMut(&str) -> bool) {
     for i in 0..lines.len() {
         let line = lines[i].clone();
         let Some((head, operation)) = line.split_once(" =") else { continue };
         let Some((class, operation)) = operation.split_once(' ') else { continue };
-        if operation.starts_with("phi ") {
-            let args: Vec<&str> = operation[4..].split(", ").collect();
+        if let Some(args) = operation.strip_prefix("phi ") {
+            let args: Vec<&str> = args.split(", ").collect();
             for skip in 0..args.len() {
                 let mut rest = args.clone();
                 rest.remove(skip);

@@ -103,7 +103,7 @@ impl Body<'_> {
     fn moderate(&mut self, value: &str, class: usize, unsigned: bool) -> String {
         let (int, keep, exponent): (_, i64, i64) = match class {
             S => (W, 0x807f_ffffu32 as i64, 0x4500_0000),
-            _ => (L, i64::MIN | (1 << 52) - 1, 0x40b0_0000_0000_0000),
+            _ => (L, i64::MIN | ((1 << 52) - 1), 0x40b0_0000_0000_0000),
         };
         let keep = if unsigned { keep & !(1i64 << (8 * SIZES[class] - 1)) } else { keep };
         let bits = self.emit(int, format_args!("cast {value}"));
