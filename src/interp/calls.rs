@@ -4,11 +4,13 @@ use super::machine::{Frame, Machine};
 use super::memory::{Memory, Space};
 use super::{Bits, Returned, Stop, Trap};
 use crate::index::Index;
-use crate::ir::{AbiType, BlockId, Class, FunctionId, Inst, Op, Ref, TypeId};
+use crate::ir::{AbiType, BlockId, Class, FieldType, FunctionId, Inst, Op, Ref, Shape, TypeId};
 
 /// A variadic list is a number in memory: this base, the frame it belongs to and the position.
 const LISTS: u64 = 0x7e << 56;
 const POSITION_BITS: u32 = 20;
+/// No ABI passes an aggregate of more bytes in registers.
+const PADDING_LIMIT: u64 = 64;
 /// Bytes of a list that mean something; a target's own may be longer.
 const LIST_SIZE: u32 = 8;
 
@@ -108,6 +110,11 @@ impl Machine<'_> {
                 self.memory
                     .copy(from, to, ty.size)
                     .ok_or_else(|| self.out_of_bounds("an argument", from, ty.size))?;
+                let padding = self.padding(id);
+                for i in (0..64).filter(|i| padding >> i & 1 != 0) {
+                    let byte = self.settle(Bits::UNDEFINED);
+                    self.memory.store(to + i, 1, byte).expect("it was just copied");
+                }
                 Bits::defined(to)
             }
             (AbiType::Aggregate(_), _) | (_, AbiType::Aggregate(_)) => Bits::UNDEFINED,
@@ -178,10 +185,57 @@ impl Machine<'_> {
     fn returned_aggregate(&mut self, id: TypeId, value: Ref) -> Result<Returned, Stop> {
         let address = self.decide(self.get(value), "the address of an aggregate result")?;
         let size = self.module.types[id].size;
-        match self.memory.read(address, size) {
-            Some((bytes, undefined)) => Ok(Returned::Aggregate(bytes.to_vec(), undefined.to_vec())),
-            None => Err(self.out_of_bounds("a result", address, size)),
+        let padding = self.padding(id);
+        let Some((bytes, undefined)) = self.memory.read(address, size) else {
+            return Err(self.out_of_bounds("a result", address, size));
+        };
+        let (mut bytes, mut undefined) = (bytes.to_vec(), undefined.to_vec());
+        for i in (0..64).filter(|i| padding >> i & 1 != 0) {
+            let garbage = self.settle(Bits::UNDEFINED);
+            bytes[i] = garbage.value as u8;
+            undefined[i] = garbage.undefined as u8;
         }
+        Ok(Returned::Aggregate(bytes, undefined))
+    }
+
+    /// The bytes of an aggregate that no field covers, one bit each. What is passed in registers
+    /// may lose them; larger aggregates are copied as they are.
+    fn padding(&self, id: TypeId) -> u64 {
+        let size = self.module.types[id].size;
+        if size == 0 || size > PADDING_LIMIT {
+            return 0;
+        }
+        let mut padding = u64::MAX >> (64 - size);
+        let mut inside = vec![(id, 0)];
+        let mut cover = |offset: u64, size: u64| padding &= !(low_ones(size) << offset);
+        while let Some((id, start)) = inside.pop() {
+            let fields: Vec<_> = match &self.module.types[id].shape {
+                Shape::Opaque => {
+                    cover(start, self.module.types[id].size);
+                    continue;
+                }
+                Shape::Struct(fields) => fields.iter().collect(),
+                Shape::Union(variants) => variants.iter().flatten().collect(),
+            };
+            for field in fields {
+                let size = match field.ty {
+                    FieldType::B => 1,
+                    FieldType::H => 2,
+                    FieldType::W | FieldType::S => 4,
+                    FieldType::L | FieldType::D => 8,
+                    FieldType::Aggregate(inner) => {
+                        let size = self.module.types[inner].size;
+                        let count = if size == 0 { 0 } else { field.count };
+                        inside.extend((0..count).map(|i| (inner, start + field.offset + i * size)));
+                        continue;
+                    }
+                };
+                if field.count > 0 {
+                    cover(start + field.offset, size * field.count);
+                }
+            }
+        }
+        padding
     }
 
     /// `vastart` and `vaarg`.
@@ -223,6 +277,11 @@ impl Machine<'_> {
             Some((ty, value)) => self.pass(ty, value, AbiType::Base(class)),
         }
     }
+}
+
+/// The lowest `n` bits, for up to 64.
+fn low_ones(n: u64) -> u64 {
+    if n == 0 { 0 } else { u64::MAX >> (64 - n) }
 }
 
 /// A value as a parameter or result of the type shows it: what lies above is garbage.

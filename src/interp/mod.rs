@@ -231,3 +231,6 @@ fn same_result(a: &Returned, b: &Returned) -> bool {
         (a, b) => a == b,
     }
 }
+
+#[cfg(test)]
+mod tests;
