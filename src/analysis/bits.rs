@@ -2,12 +2,11 @@
 //! the sign.
 //!
 //! [`Bits::of`] is the transfer function of one instruction, from the facts of its operands; it
-//! never walks further. [`phi_bits`] solves the loops: every phi starts as "anything is possible
-//! to prove" and sweeps over the blocks in reverse postorder take facts back until nothing
-//! changes. Only the fixed point is returned, so no optimistic fact is ever seen. After
+//! never walks further. [`phi_bits`] solves the loops: every phi, and what it depends on, starts as
+//! "no value seen yet" and sweeps in reverse postorder take facts back until nothing changes. Only the fixed point is returned, so no optimistic fact is ever seen. After
 //! [`MAX_SWEEPS`] what still changes is given up, which bounds the work.
 
-use crate::index::IndexVec;
+use crate::index::{BitSet, IndexVec};
 use crate::ir::{BlockId, Class, Function, Inst, Op, Ref, TempId, Value};
 
 /// What is known of an integer of class `w` (32 bits, the rest of the masks is 0) or `l`.
@@ -49,7 +48,10 @@ impl Bits {
     /// All bits are known.
     pub fn constant(value: u64, class: Class) -> Bits {
         let value = value & mask(class);
-        Bits { zeros: !value & mask(class), ones: value, signs: 1 }.normal(class)
+        let shift = 64 - width(class);
+        let signed = (value << shift) as i64;
+        let same = if signed < 0 { signed.leading_ones() } else { signed.leading_zeros() };
+        Bits { zeros: !value & mask(class), ones: value, signs: same.min(width(class)) }
     }
 
     /// Only bits in `possible` can be set.
@@ -68,6 +70,9 @@ impl Bits {
 
     /// Lets the masks and the count of sign bits tell each other what they know.
     fn normal(mut self, class: Class) -> Bits {
+        if self == Bits::UNKNOWN {
+            return self;
+        }
         let width = width(class);
         let shift = 64 - width;
         let leading = |known: u64| (!(known << shift)).leading_zeros().min(width);
@@ -282,6 +287,8 @@ fn binary(op: Op, class: Class, a: Bits, b: Bits) -> Bits {
             ones: a.zeros & b.ones | a.ones & b.zeros,
             signs: least,
         },
+        // A bit of which nothing is known hides all above it.
+        Op::Add | Op::Sub if a == Bits::UNKNOWN || b == Bits::UNKNOWN => Bits::UNKNOWN,
         Op::Add => sum(class, a, b, 0),
         // a - b is a + !b + 1.
         Op::Sub => sum(class, a, Bits { zeros: b.ones, ones: b.zeros, ..b }, 1),
@@ -370,43 +377,42 @@ fn shifted(op: Op, class: Class, a: Bits, count: Bits) -> Bits {
     known.normal(class)
 }
 
-/// Facts of the phis at the fixed point, in a table for all temporaries. The rows of other
-/// temporaries of blocks in `rpo` hold what follows; the rest is unknown.
+/// Facts of the phis at the fixed point, in a table for all temporaries. Only what loop phis depend
+/// on is looked at; the rows of all else say nothing.
 pub fn phi_bits(f: &Function, rpo: &[BlockId]) -> IndexVec<TempId, Bits> {
-    let mut temps = IndexVec::filled(Bits::UNSEEN, f.temps.len());
-    for t in f.params.iter().map(|p| p.to).chain(f.env) {
-        temps[t] = Bits::UNKNOWN;
+    let mut temps = IndexVec::filled(Bits::UNKNOWN, f.temps.len());
+    let nodes = Dependence::new(f, rpo).nodes(rpo);
+    for node in &nodes {
+        temps[node.to(f)] = Bits::UNSEEN;
     }
     for sweep in 0.. {
         let mut changed = false;
-        for &b in rpo {
-            for phi in &f.blocks[b].phis {
-                let old = temps[phi.to];
-                let mut new = old;
-                for &(_, r) in &phi.args {
-                    new = new.meet(Bits::operand(f, &temps, r, phi.class));
+        for node in &nodes {
+            let to = node.to(f);
+            let old = temps[to];
+            let new = match *node {
+                Node::Phi(b, i) => {
+                    let phi = &f.blocks[b].phis[i as usize];
+                    let args = phi.args.iter();
+                    args.fold(old, |m, &(_, r)| m.meet(Bits::operand(f, &temps, r, phi.class)))
                 }
-                if new != old {
-                    // What is not settled now may depend on itself for long.
-                    temps[phi.to] = if sweep < MAX_SWEEPS { new } else { Bits::UNKNOWN };
-                    changed = true;
-                }
-            }
-            for inst in &f.blocks[b].insts {
-                if let Some(to) = inst.to {
-                    // Meeting the old fact keeps the descent monotone.
-                    temps[to] = temps[to].meet(Bits::of(f, &temps, inst));
-                }
+                // Meeting the old fact keeps the descent monotone.
+                Node::Inst(b, i) => old.meet(Bits::of(f, &temps, &f.blocks[b].insts[i as usize])),
+            };
+            if new != old {
+                temps[to] = new;
+                changed |= matches!(node, Node::Phi(..));
             }
         }
         if !changed {
             break;
         }
-        if sweep == MAX_SWEEPS {
-            give_up(f, rpo, &mut temps);
+        if sweep >= MAX_SWEEPS {
+            give_up(f, &nodes, &mut temps);
         }
     }
-    for known in temps.iter_mut() {
+    for node in &nodes {
+        let known = &mut temps[node.to(f)];
         if known.is_unseen() {
             *known = Bits::UNKNOWN;
         }
@@ -414,11 +420,126 @@ pub fn phi_bits(f: &Function, rpo: &[BlockId]) -> IndexVec<TempId, Bits> {
     temps
 }
 
-/// Forgets every phi, so that the next sweep is the last.
-fn give_up(f: &Function, rpo: &[BlockId], temps: &mut IndexVec<TempId, Bits>) {
-    for &b in rpo {
-        for phi in &f.blocks[b].phis {
-            temps[phi.to] = Bits::UNKNOWN;
+/// A definition that may say something of a loop phi.
+#[derive(Copy, Clone)]
+enum Node {
+    Phi(BlockId, u32),
+    Inst(BlockId, u32),
+}
+
+impl Node {
+    fn to(self, f: &Function) -> TempId {
+        match self {
+            Node::Phi(b, i) => f.blocks[b].phis[i as usize].to,
+            Node::Inst(b, i) => f.blocks[b].insts[i as usize].to.expect("it has facts"),
         }
+    }
+}
+
+/// What loop phis depend on.
+struct Dependence<'a> {
+    f: &'a Function,
+    /// The definitions that can say anything.
+    defs: IndexVec<TempId, Option<Node>>,
+    relevant: BitSet<TempId>,
+}
+
+impl<'a> Dependence<'a> {
+    fn new(f: &'a Function, rpo: &[BlockId]) -> Dependence<'a> {
+        let mut defs = IndexVec::filled(None, f.temps.len());
+        let mut loop_phis = Vec::new();
+        let mut seen: BitSet<BlockId> = BitSet::new(f.blocks.len());
+        for &b in rpo {
+            let block = &f.blocks[b];
+            for (i, phi) in block.phis.iter().enumerate().filter(|(_, p)| p.class.is_int()) {
+                defs[phi.to] = Some(Node::Phi(b, i as u32));
+                if phi.args.iter().any(|&(from, _)| !seen.contains(from)) {
+                    loop_phis.push(phi.to);
+                }
+            }
+            for (i, inst) in block.insts.iter().enumerate() {
+                if let Some(to) = inst.to
+                    && says_something(inst)
+                {
+                    defs[to] = Some(Node::Inst(b, i as u32));
+                }
+            }
+            seen.insert(b);
+        }
+        let mut found = Dependence { f, defs, relevant: BitSet::new(f.temps.len()) };
+        found.walk(loop_phis);
+        found
+    }
+
+    /// Marks what the temporaries in `work` depend on. A phi with an argument of which nothing can
+    /// be said is itself one.
+    fn walk(&mut self, mut work: Vec<TempId>) {
+        while let Some(t) = work.pop() {
+            let Some(node) = self.defs[t] else { continue };
+            if self.relevant.contains(t) {
+                continue;
+            }
+            match node {
+                Node::Phi(b, i) => {
+                    let args = &self.f.blocks[b].phis[i as usize].args;
+                    if args.iter().any(|&(_, r)| self.is_opaque(r)) {
+                        self.defs[t] = None;
+                        continue;
+                    }
+                    work.extend(args.iter().filter_map(|&(_, r)| r.as_temp()));
+                }
+                Node::Inst(b, i) => {
+                    let inst = &self.f.blocks[b].insts[i as usize];
+                    work.extend(inst.operands().iter().filter_map(|r| r.as_temp()));
+                }
+            }
+            self.relevant.insert(t);
+        }
+    }
+
+    fn is_opaque(&self, r: Ref) -> bool {
+        match r.value() {
+            Value::Temp(t) => self.defs[t].is_none(),
+            _ => self.f.bits(r).is_none(),
+        }
+    }
+
+    /// The definitions that matter, in reverse postorder.
+    fn nodes(&self, rpo: &[BlockId]) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        if self.relevant.is_empty() {
+            return nodes;
+        }
+        for &b in rpo {
+            let block = &self.f.blocks[b];
+            for (i, phi) in block.phis.iter().enumerate() {
+                if self.relevant.contains(phi.to) {
+                    nodes.push(Node::Phi(b, i as u32));
+                }
+            }
+            for (i, inst) in block.insts.iter().enumerate() {
+                if inst.to.is_some_and(|t| self.relevant.contains(t)) {
+                    nodes.push(Node::Inst(b, i as u32));
+                }
+            }
+        }
+        nodes
+    }
+}
+
+/// True if the facts of the result are not always none.
+fn says_something(inst: &Inst) -> bool {
+    let op = inst.op;
+    inst.class.is_int()
+        && (is_followed(op)
+            || op == Op::Select
+            || op.extension().is_some()
+            || fixed(op, inst.class).is_some())
+}
+
+/// Forgets every phi, so that the next sweep is the last.
+fn give_up(f: &Function, nodes: &[Node], temps: &mut IndexVec<TempId, Bits>) {
+    for node in nodes.iter().filter(|node| matches!(node, Node::Phi(..))) {
+        temps[node.to(f)] = Bits::UNKNOWN;
     }
 }

@@ -264,7 +264,11 @@ impl<'a> Folder<'a> {
         if let Some(to) = inst.to {
             self.defs[to] = inst;
             self.places[to] = (self.block, self.out.len() as u32);
-            self.bits[to] = self.bits[to].join(self.result, inst.class);
+            if self.bits[to] == Bits::UNKNOWN {
+                self.bits[to] = self.result;
+            } else {
+                self.bits[to] = self.bits[to].join(self.result, inst.class);
+            }
         }
         self.out.push(inst);
     }

@@ -314,3 +314,55 @@ fn every_rule_has_a_case() {
     cases.dedup();
     assert_eq!(tables, cases);
 }
+
+#[test]
+fn facts_go_round_loops_only_as_a_whole() {
+    let becomes = |before: &str, after: &str| {
+        crate::opt::testing::assert_becomes(before, after, |f| {
+            let rpo = Cfg::new(f).rpo;
+            super::fold(f, &rpo)
+        });
+    };
+    // A counter that stays below 8 is extended already.
+    becomes(
+        "function w $f(w %n) {
+        @start
+        @loop
+            %i =w phi @start 0, @loop %k
+            %j =w add %i, 1
+            %k =w and %j, 7
+            %e =w extub %i
+            %g =l extsw %k
+            %c =w ceqw %k, %n
+            jnz %c, @loop, @end
+        @end
+            ret %e
+        }",
+        "function w $f(w %n) {
+        @start
+        @loop
+        %i =w phi @start 0, @loop %k
+        %j =w add %i, 1
+        %k =w and %j, 7
+        %g =l extuw %k
+        %c =w ceqw %k, %n
+        jnz %c, @loop, @end
+        @end
+        ret %i
+        }",
+    );
+    // Both phis see the load sooner or later, so the mask of their conjunction stays.
+    let text = "function w $f(w %n, l %p) {
+        @start
+        @loop
+        %p.1 =w phi @start 0, @loop %v
+        %q =w phi @start 0, @loop %p.1
+        %v =w loadsw %p
+        %a =w and %p.1, %q
+        %m =w and %a, 15
+        jnz %m, @loop, @end
+        @end
+        ret %m
+        }";
+    becomes(text, text);
+}
