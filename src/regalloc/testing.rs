@@ -176,6 +176,7 @@ pub fn function(seed: u64) -> MFunction {
             insts: Vec::new(),
             succs: succs[b].iter().map(|&s| BlockId::new(s)).collect(),
             preds: preds[b].iter().map(|&p| BlockId::new(p)).collect(),
+            flags_in: false,
             depth: depth[b],
             frequency: 10_f32.powi(depth[b] as i32) * scale,
         });

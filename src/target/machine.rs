@@ -304,6 +304,9 @@ pub struct MBlock {
     pub succs: SmallVec<[BlockId; 2]>,
     /// Without duplicates.
     pub preds: SmallVec<[BlockId; 2]>,
+    /// Reads the flags (of targets that have them) that its only predecessor's branch has read:
+    /// nothing that writes them may be put at its start.
+    pub flags_in: bool,
     /// Nesting of natural loops.
     pub depth: u32,
     /// How often it runs when the function runs once, estimated.

@@ -77,7 +77,8 @@ pub fn find(
     let mut needing = layout.order.iter().copied().filter(|&b| summaries[b].frame);
     let first = needing.next()?;
     let mut at = needing.fold(first, |a, b| common(&idom, a, b));
-    while code.blocks[at].depth > 0 {
+    // The prologue changes the flags.
+    while code.blocks[at].depth > 0 || code.blocks[at].flags_in {
         at = idom[at];
     }
     if at == entry || !layout.order.contains(&at) {

@@ -1,12 +1,12 @@
 //! Comparisons and what tests them: branches, selects, values 0 and 1.
 
 use super::address::Parts;
-use super::insts::{self, Flags, cond};
+use super::insts::{self, cond};
 use super::isel::{Isel, Operands, int_condition};
 use crate::ir::ops::Cond;
-use crate::ir::{BlockId, Class, Inst, Op, Ref};
+use crate::ir::{Class, Inst, Op, Ref};
 use crate::target::lower::{bank, read, write, write_over};
-use crate::target::machine::{Bank, Constraint, MFunction, MInst, MOp, VReg, op};
+use crate::target::machine::{Bank, VReg};
 use smallvec::SmallVec;
 
 /// A comparison whose operands are in the order that the machine wants.
@@ -301,92 +301,4 @@ fn narrow_relation(relation: Cond, signed: bool) -> Cond {
         Cond::Slt if !signed => Cond::Ult,
         _ => relation,
     }
-}
-
-/// What the flags say after an operation whose result is then compared with 0.
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Leaves {
-    /// Zero and sign as `test` would.
-    ZeroAndSign,
-    /// All as `test` would.
-    All,
-}
-
-fn leaves(number: MOp) -> Option<Leaves> {
-    use insts::*;
-    match number {
-        AND_RR | AND_RI | AND_RM | OR_RR | OR_RI | OR_RM | XOR_RR | XOR_RI | XOR_RM => {
-            Some(Leaves::All)
-        }
-        ADD3_RR | ADD3_RI | ADD_RR | ADD_RI | ADD_RM | SUB_RR | SUB_RI | SUB_RM | NEG_R
-        | SHL_RI | SHR_RI | SAR_RI => Some(Leaves::ZeroAndSign),
-        _ => None,
-    }
-}
-
-/// The condition to use instead of one after `test`, if only zero and sign are right.
-fn without_overflow(condition: u8) -> Option<u8> {
-    match condition {
-        cond::E | cond::NE | cond::S | cond::NS => Some(condition),
-        cond::L => Some(cond::S),
-        cond::GE => Some(cond::NS),
-        _ => None,
-    }
-}
-
-/// Removes the comparisons with 0 of results whose own instruction has set the flags already.
-pub fn reuse_flags(code: &mut MFunction, block: BlockId) {
-    let insts = &mut code.blocks[block].insts;
-    let mut last: Option<(usize, VReg, Leaves)> = None;
-    let mut removed = false;
-    for i in 0..insts.len() {
-        let inst = insts[i];
-        if inst.op < op::FIRST_TARGET || insts::row(inst.op).flags != Flags::Write {
-            continue;
-        }
-        let operands = &code.operands[inst.first as usize..][..inst.count as usize];
-        if inst.op == insts::TEST_RR
-            && operands[0].reg == operands[1].reg
-            && let Some((from, reg, leaves)) = last
-            && reg == operands[0].reg
-            && insts[from].size == inst.size
-            && adapt_readers(&mut insts[i + 1..], leaves)
-        {
-            insts[i].op = op::NOP;
-            removed = true;
-            let first = insts[from].first as usize;
-            let tied = match insts[from].op {
-                insts::ADD3_RR => insts::ADD_RR,
-                insts::ADD3_RI => insts::ADD_RI,
-                other => other,
-            };
-            insts[from].op = tied;
-            code.operands[first].constraint = Constraint::Reuse(1);
-            last = None;
-            continue;
-        }
-        last = leaves(inst.op).map(|leaves| (i, operands[0].reg, leaves));
-    }
-    if removed {
-        insts.retain(|inst| inst.op != op::NOP);
-    }
-}
-
-/// Changes the conditions that read the flags in what follows. False, and nothing changed, if one
-/// of them reads more than there is.
-fn adapt_readers(insts: &mut [MInst], leaves: Leaves) -> bool {
-    let is =
-        |inst: &MInst, flags| inst.op >= op::FIRST_TARGET && insts::row(inst.op).flags == flags;
-    let end = insts.iter().position(|i| is(i, Flags::Write)).unwrap_or(insts.len());
-    if leaves == Leaves::All {
-        return true;
-    }
-    let readers = || insts[..end].iter().filter(|i| is(i, Flags::Read));
-    if readers().any(|i| without_overflow(i.cond).is_none()) {
-        return false;
-    }
-    for inst in insts[..end].iter_mut().filter(|i| is(i, Flags::Read)) {
-        inst.cond = without_overflow(inst.cond).expect("checked above");
-    }
-    true
 }

@@ -199,11 +199,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// For each step, what of the flags is read after it. Flags do not live from block to block.
+    /// For each step, what of the flags is read after it.
     fn wanted_flags(&self, b: BlockId, steps: &[Step], wanted: &mut Vec<Wanted>) {
         wanted.clear();
         wanted.resize(steps.len(), Wanted::Nothing);
-        let mut now = Wanted::Nothing;
+        let flags_out = self.code.blocks[b].succs.iter().any(|&s| self.code.blocks[s].flags_in);
+        let mut now = if flags_out { Wanted::All } else { Wanted::Nothing };
         for (step, after) in steps.iter().zip(wanted.iter_mut()).rev() {
             *after = now;
             let Step::Inst(i) = *step else { continue };

@@ -11,7 +11,7 @@ use super::address::Parts;
 use super::constants::Hoists;
 use super::insts::{self, cond};
 use super::regs::{RAX, RCX, RDX};
-use super::{abi, call, compare, vaarg};
+use super::{abi, call, flags, vaarg};
 use crate::analysis::{FactSet, Facts};
 use crate::index::Index;
 use crate::ir::ops::{Cond, Effect};
@@ -78,6 +78,7 @@ pub fn select(
     for n in (0..isel.b.order.len()).rev() {
         isel.block(n);
     }
+    flags::reuse_across(&mut isel.b.code);
     isel.b.code.outgoing = isel.b.code.outgoing.next_multiple_of(16);
     isel.b.code
 }
@@ -212,7 +213,7 @@ impl<'a> Isel<'a> {
             self.receive_parameters();
         }
         self.b.finish_block();
-        compare::reuse_flags(&mut self.b.code, self.b.block);
+        flags::reuse_flags(&mut self.b.code, self.b.block);
     }
 
     /// Makes the values that phis of the successor want from here and that are no temporaries.

@@ -9,6 +9,7 @@ mod constants;
 mod convert;
 pub mod emit;
 mod expand;
+mod flags;
 mod frame;
 pub mod insts;
 mod isel;
