@@ -1,9 +1,9 @@
 //! The checker of the IR's invariants, for tests and `--verify`.
 //!
 //! It says what every pass may rely on at a [`Stage`]. Blocks that cannot be reached are looked at
-//! only as parsed: passes leave them behind and nobody reads them. Dominance is found here by
-//! itself (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm"), so that a fault of
-//! the analyses does not hide one of a pass.
+//! only as parsed: passes leave them behind and nobody reads them. Dominance is found here once
+//! more (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems": SNCA), so that a
+//! fault of the analyses does not hide one of a pass.
 
 use super::ops::Want;
 use super::{
@@ -118,7 +118,9 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        self.dominance = Dominance::new(f, &self.preds);
+        if self.stage == Stage::Ssa {
+            self.dominance = Dominance::new(f, &self.preds);
+        }
         Ok(())
     }
 
@@ -349,7 +351,7 @@ impl<'a> Checker<'a> {
 /// Which block stands above which on all paths.
 #[derive(Default)]
 struct Dominance {
-    /// Reverse postorder numbers; `u32::MAX` for what is not reached.
+    /// Numbers in the order of a depth-first walk; `u32::MAX` for what is not reached.
     order: IndexVec<BlockId, u32>,
     /// Numbers of a walk over the dominator tree: on the way down, and after all below.
     first: IndexVec<BlockId, u32>,
@@ -358,43 +360,18 @@ struct Dominance {
 
 impl Dominance {
     fn new(f: &Function, preds: &IndexVec<BlockId, Vec<BlockId>>) -> Dominance {
-        let n = f.blocks.len();
-        let rpo = reverse_postorder(f);
-        let mut order = IndexVec::filled(u32::MAX, n);
-        for (number, &b) in rpo.iter().enumerate() {
-            order[b] = number as u32;
-        }
-        // Immediate dominators, by order number.
-        let mut idom = vec![u32::MAX; rpo.len()];
-        idom[0] = 0;
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (number, &b) in rpo.iter().enumerate().skip(1) {
-                let mut best = u32::MAX;
-                for &p in &preds[b] {
-                    let p = order[p];
-                    if p == u32::MAX || idom[p as usize] == u32::MAX {
-                        continue;
-                    }
-                    best = if best == u32::MAX { p } else { meet(&idom, best, p) };
-                }
-                if idom[number] != best {
-                    idom[number] = best;
-                    changed = true;
-                }
-            }
-        }
+        let mut walk = Walk::new(f);
+        let idom = walk.immediate_dominators(preds);
         // A parent's number is below its children's, so sizes of subtrees add up backwards, and
         // each child's interval follows its elder siblings' forwards.
-        let mut size = vec![1u32; rpo.len()];
-        for number in (1..rpo.len()).rev() {
+        let mut size = vec![1u32; idom.len()];
+        for number in (1..idom.len()).rev() {
             size[idom[number] as usize] += size[number];
         }
-        let mut next = vec![0u32; rpo.len()];
-        let mut first = IndexVec::filled(0, n);
-        let mut last = IndexVec::filled(0, n);
-        for (number, &b) in rpo.iter().enumerate() {
+        let mut next = vec![0u32; idom.len()];
+        let mut first = IndexVec::filled(0, f.blocks.len());
+        let mut last = IndexVec::filled(0, f.blocks.len());
+        for (number, &b) in walk.blocks.iter().enumerate() {
             let parent = idom[number] as usize;
             let start = if number == 0 { 0 } else { next[parent] };
             next[parent] = start + size[number];
@@ -402,7 +379,7 @@ impl Dominance {
             first[b] = start;
             last[b] = start + size[number];
         }
-        Dominance { order, first, last }
+        Dominance { order: walk.order, first, last }
     }
 
     fn dominates(&self, a: BlockId, b: BlockId) -> bool {
@@ -410,36 +387,78 @@ impl Dominance {
     }
 }
 
-fn meet(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
-    while a != b {
-        while a > b {
-            a = idom[a as usize];
-        }
-        while b > a {
-            b = idom[b as usize];
-        }
-    }
-    a
+/// A depth-first walk of the blocks, and SNCA's tables over its numbers.
+struct Walk {
+    blocks: Vec<BlockId>,
+    order: IndexVec<BlockId, u32>,
+    /// In the tree of the walk; shortened as paths are compressed.
+    parent: Vec<u32>,
+    semi: Vec<u32>,
+    /// The number of least `semi` on the compressed path.
+    label: Vec<u32>,
+    path: Vec<u32>,
 }
 
-fn reverse_postorder(f: &Function) -> Vec<BlockId> {
-    let mut seen = BitSet::new(f.blocks.len());
-    seen.insert(f.entry());
-    let mut order = Vec::new();
-    let mut stack = vec![(f.entry(), 0)];
-    while let Some((b, next)) = stack.pop() {
-        match f.blocks[b].jump.successors().get(next) {
-            Some(&s) => {
-                stack.push((b, next + 1));
-                if seen.insert(s) {
-                    stack.push((s, 0));
+impl Walk {
+    fn new(f: &Function) -> Walk {
+        let mut order = IndexVec::filled(u32::MAX, f.blocks.len());
+        let (mut blocks, mut parent) = (Vec::new(), Vec::new());
+        let mut stack = vec![(f.entry(), 0)];
+        while let Some((b, from)) = stack.pop() {
+            if order[b] != u32::MAX {
+                continue;
+            }
+            let number = blocks.len() as u32;
+            order[b] = number;
+            blocks.push(b);
+            parent.push(from);
+            stack.extend(f.blocks[b].jump.successors().into_iter().map(|s| (s, number)));
+        }
+        let numbers: Vec<u32> = (0..blocks.len() as u32).collect();
+        Walk { blocks, order, parent, semi: numbers.clone(), label: numbers, path: Vec::new() }
+    }
+
+    fn immediate_dominators(&mut self, preds: &IndexVec<BlockId, Vec<BlockId>>) -> Vec<u32> {
+        let mut idom = self.parent.clone();
+        for number in (1..self.blocks.len() as u32).rev() {
+            let mut semi = self.parent[number as usize];
+            for &p in &preds[self.blocks[number as usize]] {
+                let p = self.order[p];
+                if p != u32::MAX {
+                    let least = self.least(p, number + 1);
+                    semi = semi.min(self.semi[least as usize]);
                 }
             }
-            None => order.push(b),
+            self.semi[number as usize] = semi;
         }
+        for number in 1..self.blocks.len() {
+            let mut above = idom[number];
+            while above > self.semi[number] {
+                above = idom[above as usize];
+            }
+            idom[number] = above;
+        }
+        idom
     }
-    order.reverse();
-    order
+
+    /// The number of least `semi` on the path from `v` up, among those from `linked` on.
+    fn least(&mut self, v: u32, linked: u32) -> u32 {
+        let mut top = v as usize;
+        while self.parent[top] >= linked {
+            self.path.push(top as u32);
+            top = self.parent[top] as usize;
+        }
+        while let Some(below) = self.path.pop() {
+            let below = below as usize;
+            self.parent[below] = self.parent[top];
+            let (above, own) = (self.label[top], self.label[below]);
+            if self.semi[above as usize] < self.semi[own as usize] {
+                self.label[below] = above;
+            }
+            top = below;
+        }
+        self.label[v as usize]
+    }
 }
 
 #[cfg(test)]
@@ -477,6 +496,51 @@ mod tests {
         assert!(check_text(below, Stage::Ssa).is_err_and(|m| m.contains("not above")));
         let order = "function w $f() {\n@a\n\t%y =w copy %x\n\t%x =w copy 1\n\tret %y\n}\n";
         assert!(check_text(order, Stage::Ssa).is_err_and(|m| m.contains("not above")));
+    }
+
+    #[test]
+    fn dominance_is_what_paths_say() {
+        // Random graphs: `a` is above `b` if `b` is not reached once `a` is taken out.
+        let mut state = 7u64;
+        let mut random = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % n
+        };
+        for round in 0..400 {
+            let n = 2 + round % 12;
+            let mut f = Function::new(Index::new(0));
+            for _ in 0..n {
+                let (a, b) = (BlockId::new(1 + random(n - 1)), BlockId::new(1 + random(n - 1)));
+                let jump = match random(4) {
+                    0 => Jump::Jmp(a),
+                    1 => Jump::Hlt,
+                    _ => Jump::Jnz(Ref::NONE, a, b),
+                };
+                f.blocks.push(super::super::Block::new(jump));
+            }
+            let mut preds = IndexVec::filled(Vec::new(), n);
+            for (b, block) in f.blocks.enumerate() {
+                block.jump.successors().into_iter().for_each(|s| preds[s].push(b));
+            }
+            let dominance = Dominance::new(&f, &preds);
+            let reached = |without: Option<BlockId>| {
+                let mut seen = BitSet::new(n);
+                let mut work = vec![f.entry()];
+                while let Some(b) = work.pop() {
+                    if Some(b) != without && seen.insert(b) {
+                        work.extend(f.blocks[b].jump.successors());
+                    }
+                }
+                seen
+            };
+            let all = reached(None);
+            for a in all.iter() {
+                let left = reached(Some(a));
+                for b in all.iter() {
+                    assert_eq!(dominance.dominates(a, b), !left.contains(b), "{a:?} {b:?} {f:?}");
+                }
+            }
+        }
     }
 
     #[test]
