@@ -86,6 +86,7 @@ impl NameTable {
     }
 }
 
+/// Folds both halves of a wide product, so that every byte of a name moves the low bits.
 #[inline]
 fn hash(text: &[u8], start: usize, end: usize) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -93,10 +94,11 @@ fn hash(text: &[u8], start: usize, end: usize) -> u32 {
     let mut at = start;
     while at < end {
         let stop = end.min(at + 8);
-        sum = (sum.rotate_left(23) ^ pack(text, at, stop)).wrapping_mul(FACTOR);
+        let product = u128::from(sum ^ pack(text, at, stop)) * u128::from(FACTOR);
+        sum = product as u64 ^ (product >> 64) as u64;
         at = stop;
     }
-    (sum >> 32) as u32
+    (sum ^ sum >> 32) as u32
 }
 
 #[cfg(test)]
