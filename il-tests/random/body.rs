@@ -1,6 +1,7 @@
 //! A random function: its frame, its values in scope, and the pools that statements draw from.
 
 use super::generate::{D, Generator, L, LETTERS, Object, S, SIZES, Signature, Type, W};
+use super::statements::STYLES;
 use std::fmt::Write;
 
 /// A function while it is written.
@@ -16,6 +17,10 @@ pub struct Body<'g> {
     pub objects: Vec<Object>,
     /// Memory that holds the address of memory of some size.
     pub cells: Vec<(String, u64)>,
+    /// Memory that is one variable of a class and that nothing else points to.
+    pub locals: Vec<(String, usize)>,
+    /// What its statements mostly are.
+    pub style: usize,
     /// The label of the block being written.
     pub block: String,
     /// Loops around the statement being written.
@@ -43,6 +48,7 @@ pub fn function(g: &mut Generator, signature: &Signature) {
     let budget =
         if g.random.chance(80) { g.random.between(4, 25) } else { g.random.between(25, 80) };
     let mut body = Body::new(g, signature.clone(), budget);
+    body.style = body.below(STYLES);
     body.head();
     body.frame();
     body.statements(0);
@@ -98,6 +104,8 @@ impl<'g> Body<'g> {
             variables: [const { Vec::new() }; 4],
             objects,
             cells: Vec::new(),
+            locals: Vec::new(),
+            style: 0,
             block: String::new(),
             loops: 0,
             nesting: 0,
@@ -259,6 +267,20 @@ impl<'g> Body<'g> {
     fn frame(&mut self) {
         for _ in 0..self.below(5) {
             self.slot();
+        }
+        for _ in 0..self.below(6) {
+            let class = self.below(4);
+            let align = if SIZES[class] == 4 { 4 } else { 8 };
+            let address = self.emit(L, format_args!("alloc{align} {}", SIZES[class]));
+            self.initialise(&address, SIZES[class]);
+            self.locals.push((address, class));
+        }
+        if self.chance(5) {
+            // A frame whose offsets are large.
+            let size = self.g.random.pick(&[200, 5000, 40000]);
+            let address = self.emit(L, format_args!("alloc8 {size}"));
+            self.initialise(&address, 8);
+            self.objects.push(Object { address, size: 8, ready: true, stable: true });
         }
         for _ in 0..self.below(3) {
             if let Some(Object { address, size, .. }) = self.stable_object(0) {

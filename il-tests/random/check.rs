@@ -19,21 +19,47 @@ pub fn limits(undefined: Undefined) -> Limits {
 pub struct Variant {
     pub level: Level,
     pub max_regs: Option<u32>,
+    /// A pass that does not run.
+    pub disable: Option<&'static str>,
 }
 
 pub const VARIANTS: [Variant; 4] = [
-    Variant { level: Level::O1, max_regs: None },
-    Variant { level: Level::O0, max_regs: None },
-    Variant { level: Level::O1, max_regs: Some(6) },
-    Variant { level: Level::O0, max_regs: Some(6) },
+    Variant::new(Level::O1, None),
+    Variant::new(Level::O0, None),
+    Variant::new(Level::O1, Some(6)),
+    Variant::new(Level::O0, Some(6)),
 ];
 
 impl Variant {
+    const fn new(level: Level, max_regs: Option<u32>) -> Variant {
+        Variant { level, max_regs, disable: None }
+    }
+
+    /// All but the `n`th of the passes that may be left out, counted around.
+    pub fn without(n: u64) -> Variant {
+        let optional: Vec<&'static str> =
+            PASSES.iter().filter(|p| p.level > Level::O0).map(|p| p.name).collect();
+        let name = optional[n as usize % optional.len()];
+        Variant { disable: Some(name), ..VARIANTS[0] }
+    }
+
+    /// All but the pass of that name.
+    pub fn without_pass(name: &str) -> Variant {
+        let pass = PASSES.iter().find(|p| p.name == name);
+        Variant { disable: Some(pass.expect("a pass has that name").name), ..VARIANTS[0] }
+    }
+
+    /// Whether it differs from the others in what the passes do.
+    pub fn has_own_passes(self) -> bool {
+        self.max_regs.is_none()
+    }
+
     pub fn options(self) -> Options {
         let target = target::by_name("amd64_sysv").expect("the target is there");
         Options {
             level: self.level,
             max_regs: self.max_regs,
+            disable: self.disable.into_iter().map(str::to_owned).collect(),
             verify: true,
             threads: 1,
             internal_ops: true,
@@ -75,9 +101,9 @@ pub fn passes(text: &[u8], entry: &str, variant: Variant) -> Result<Outcome, Str
         // Which pass it was.
         for pass in PASSES {
             after_pass(&module, entry, &before, variant, Some(pass.name))
-                .map_err(|fault| format!("pass {}: {fault}", pass.name))?;
+                .map_err(|fault| format!("{variant:?}: pass {}: {fault}", pass.name))?;
         }
-        return Err(format!("passes: {fault}"));
+        return Err(format!("{variant:?}: passes: {fault}"));
     }
     Ok(before)
 }
@@ -103,8 +129,13 @@ fn after_pass(
 }
 
 /// Checks one file in every way and with every variant.
-pub fn file(text: &[u8], builds: &[Build<'_>], native: bool) -> Result<(), String> {
-    for variant in VARIANTS {
+pub fn file(
+    text: &[u8],
+    variants: &[Variant],
+    builds: &[Build<'_>],
+    native: bool,
+) -> Result<(), String> {
+    for &variant in variants.iter().filter(|v| v.has_own_passes()) {
         passes(text, "main", variant)?;
     }
     let module = parse_text(text)?;

@@ -36,7 +36,7 @@ impl Body<'_> {
     }
 
     /// Phis take no `l` for a `w` here.
-    fn as_w(&mut self, value: String) -> String {
+    pub fn as_w(&mut self, value: String) -> String {
         let known = value.starts_with('%')
             && !self.values[W].contains(&value)
             && !self.variables[W].contains(&value);

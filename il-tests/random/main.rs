@@ -9,6 +9,7 @@ mod control;
 mod generate;
 mod native;
 mod numbers;
+mod patterns;
 mod reduce;
 mod statements;
 
@@ -32,6 +33,7 @@ struct Task {
     native: bool,
     /// Another compiler, in place of this crate's.
     compiler: Option<String>,
+    variants: Vec<Variant>,
     /// Where the texts of faults go.
     faults: PathBuf,
     directory: PathBuf,
@@ -54,6 +56,10 @@ fn main() -> ExitCode {
         options,
         native: args.contains(&"--native"),
         compiler: value("--compiler").map(|c| (*c).to_owned()),
+        variants: match value("--disable") {
+            Some(name) => vec![Variant::without_pass(name)],
+            None => VARIANTS.to_vec(),
+        },
         faults: value("--faults").map_or_else(|| directory.clone(), PathBuf::from),
         directory: directory.clone(),
     };
@@ -75,10 +81,10 @@ fn main() -> ExitCode {
 }
 
 impl Task {
-    fn builds(&self) -> Vec<Build<'static>> {
+    fn builds(&self, variants: &[Variant]) -> Vec<Build<'static>> {
         match &self.compiler {
             Some(program) => vec![Build::program(program, &self.directory)],
-            None => VARIANTS.iter().map(|&v| Build::ours(v, &self.directory)).collect(),
+            None => variants.iter().map(|&v| Build::ours(v, &self.directory)).collect(),
         }
     }
 
@@ -116,7 +122,7 @@ fn test(task: &Task) -> bool {
     let native = native::is_possible();
     if native {
         let seeds: Vec<u64> = (FIRST_SEED..FIRST_SEED + BATCH).collect();
-        for build in task.builds() {
+        for build in task.builds(&task.variants) {
             if let Err(fault) = native::compare(&seeds, task.options, &build) {
                 task.report(fault.seed, &fault.message);
                 good = false;
@@ -128,17 +134,20 @@ fn test(task: &Task) -> bool {
     good
 }
 
-/// All seeds of a range.
+/// All seeds of a range. Each batch also goes without one pass, which shows the ones behind it
+/// other code.
 fn fuzz(task: &Task) -> bool {
     quiet();
     let mut faults = 0;
     let ours = task.compiler.is_none();
     for batch in task.seeds.clone().step_by(BATCH as usize) {
         let seeds: Vec<u64> = (batch..(batch + BATCH).min(task.seeds.end)).collect();
+        let mut variants = task.variants.clone();
+        variants.push(Variant::without(batch / BATCH));
         let mut sound = Vec::new();
         for &seed in &seeds {
-            let fault = VARIANTS.iter().filter(|_| ours).find_map(|&v| task.passes(seed, v));
-            match fault {
+            let own = variants.iter().filter(|v| ours && v.has_own_passes());
+            match own.copied().find_map(|v| task.passes(seed, v)) {
                 Some(message) => {
                     task.report(seed, &message);
                     faults += 1;
@@ -149,7 +158,7 @@ fn fuzz(task: &Task) -> bool {
         if !task.native || sound.is_empty() {
             continue;
         }
-        for build in task.builds() {
+        for build in task.builds(&variants) {
             if native::compare(&sound, task.options, &build).is_ok() {
                 continue;
             }
@@ -167,7 +176,7 @@ fn fuzz(task: &Task) -> bool {
 
 fn check_file(task: &Task, file: &Path) -> bool {
     let text = std::fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    match check::file(&text, &task.builds(), task.native) {
+    match check::file(&text, &task.variants, &task.builds(&task.variants), task.native) {
         Ok(()) => true,
         Err(message) => {
             println!("{}: {message}", file.display());
@@ -180,9 +189,9 @@ fn check_file(task: &Task, file: &Path) -> bool {
 fn reduce_file(task: &Task, file: &Path) -> bool {
     quiet();
     let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let builds = task.builds();
+    let builds = task.builds(&task.variants);
     let kind = |text: &str| {
-        let fault = check::file(text.as_bytes(), &builds, task.native).err()?;
+        let fault = check::file(text.as_bytes(), &task.variants, &builds, task.native).err()?;
         // Up to the first number or quoted thing a message says what kind of fault it is.
         let end = fault.find(|c: char| c.is_ascii_digit() || "\n$%@".contains(c));
         Some(fault[..end.unwrap_or(fault.len())].to_owned())

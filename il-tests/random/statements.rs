@@ -9,6 +9,55 @@ use backend::ir::{Class, Op};
 const DEEPEST_LOOP: usize = 2;
 const DEEPEST: usize = 4;
 
+/// Kinds of statements.
+#[derive(Copy, Clone)]
+enum Kind {
+    Operation,
+    Load,
+    Store,
+    Blit,
+    Pointer,
+    Local,
+    Call,
+    Allocation,
+    Variadic,
+    Bytes,
+    Address,
+    Choice,
+    Crowd,
+    Conditional,
+    Loop,
+    TwoEntries,
+    Switch,
+    Dead,
+}
+
+/// Functions differ in what they are made of.
+pub const STYLES: usize = 5;
+
+/// How often each kind comes in the styles: mixed, arithmetic, memory, locals as a C compiler's
+/// front end writes them, control flow.
+const WEIGHTS: [(Kind, [usize; STYLES]); 18] = [
+    (Kind::Operation, [35, 70, 15, 20, 25]),
+    (Kind::Load, [14, 4, 30, 6, 6]),
+    (Kind::Store, [12, 4, 25, 4, 4]),
+    (Kind::Blit, [3, 0, 6, 1, 1]),
+    (Kind::Pointer, [3, 0, 6, 1, 1]),
+    (Kind::Local, [4, 0, 4, 40, 10]),
+    (Kind::Call, [6, 4, 4, 6, 4]),
+    (Kind::Allocation, [2, 0, 3, 1, 0]),
+    (Kind::Variadic, [2, 2, 2, 2, 2]),
+    (Kind::Bytes, [2, 1, 6, 1, 0]),
+    (Kind::Address, [2, 0, 3, 1, 0]),
+    (Kind::Choice, [3, 6, 2, 4, 14]),
+    (Kind::Crowd, [1, 3, 1, 0, 0]),
+    (Kind::Conditional, [9, 4, 6, 9, 18]),
+    (Kind::Loop, [5, 3, 5, 6, 8]),
+    (Kind::TwoEntries, [1, 0, 1, 1, 3]),
+    (Kind::Switch, [2, 1, 1, 2, 5]),
+    (Kind::Dead, [1, 0, 1, 1, 1]),
+];
+
 impl Body<'_> {
     /// Writes statements until the region ends by chance or the budget by force.
     pub fn statements(&mut self, depth: usize) {
@@ -23,23 +72,36 @@ impl Body<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
+        let total: usize = WEIGHTS.iter().map(|(_, weights)| weights[self.style]).sum();
+        let mut rest = self.below(total);
+        let row = WEIGHTS.iter().find(|(_, weights)| match rest.checked_sub(weights[self.style]) {
+            None => true,
+            Some(less) => {
+                rest = less;
+                false
+            }
+        });
+        let kind = row.expect("the rest is less than the total").0;
         let nested = depth < DEEPEST;
-        match self.below(100) {
-            0..35 => self.operation(),
-            35..50 => self.load(),
-            50..62 => self.store(),
-            62..65 => self.blit(),
-            65..68 => self.pointer(),
-            68..74 => self.some_call(),
-            74..76 => self.allocation(),
-            76..78 => self.next_variadic(),
-            78..80 => self.bytes(),
-            80..82 => self.address_arithmetic(),
-            82..91 if nested => self.conditional(depth),
-            91..96 if nested && self.loops < DEEPEST_LOOP => self.counted_loop(depth),
-            96 if nested && self.loops < DEEPEST_LOOP => self.two_entries(depth),
-            97 | 98 if nested => self.switch(depth),
-            99 => self.dead_code(),
+        let looping = nested && self.loops < DEEPEST_LOOP;
+        match kind {
+            Kind::Load => self.load(),
+            Kind::Store => self.store(),
+            Kind::Blit => self.blit(),
+            Kind::Pointer => self.pointer(),
+            Kind::Local => self.local(),
+            Kind::Call => self.some_call(),
+            Kind::Allocation => self.allocation(),
+            Kind::Variadic => self.next_variadic(),
+            Kind::Bytes => self.bytes(),
+            Kind::Address => self.address_arithmetic(),
+            Kind::Choice => self.choice(),
+            Kind::Crowd => self.crowd(),
+            Kind::Conditional if nested => self.conditional(depth),
+            Kind::Loop if looping => self.counted_loop(depth),
+            Kind::TwoEntries if looping => self.two_entries(depth),
+            Kind::Switch if nested => self.switch(depth),
+            Kind::Dead => self.dead_code(),
             _ => self.operation(),
         }
     }
@@ -113,7 +175,7 @@ impl Body<'_> {
     }
 
     /// An address in bounds of some object for an access of so many bytes.
-    fn place(&mut self, size: u64, load: bool) -> String {
+    pub fn place(&mut self, size: u64, load: bool) -> String {
         let raw = !load || self.chance(5);
         let known = self.object(|object| object.size >= size && (raw || object.ready));
         let Some(object) = known else { return self.ready_object(size) };
@@ -122,9 +184,14 @@ impl Body<'_> {
             return object.address;
         }
         if room >= 3 && self.chance(30) {
+            // Base, index, scale and displacement, as machines have them.
+            let fixed = if self.chance(40) { self.below(room as usize / 2 + 1) as u64 } else { 0 };
             let scale = self.g.random.pick(&[1, 2, 4, 8]);
-            let mask = (1 << (room / scale + 1).ilog2()) - 1;
-            return self.indexed(&object.address, scale, mask);
+            let mask = (1 << ((room - fixed) / scale + 1).ilog2()) - 1;
+            let first = self.chance(50);
+            let base = if first { self.offset(&object.address, fixed) } else { object.address };
+            let sum = self.indexed(&base, scale, mask);
+            return if first { sum } else { self.offset(&sum, fixed) };
         }
         let offset = match self.below(3) {
             0 => 0,
@@ -251,7 +318,7 @@ impl Body<'_> {
         }
     }
 
-    fn some_call(&mut self) {
+    pub fn some_call(&mut self) {
         if self.loops > 0 && self.calls > 1 || self.calls > 5 {
             return self.operation();
         }
@@ -318,41 +385,5 @@ impl Body<'_> {
             self.define(class, format_args!("vaarg {list}"));
         }
         self.list = Some((list, classes));
-    }
-
-    /// A number put together from bytes or taken apart into them.
-    fn bytes(&mut self) {
-        let size = self.g.random.pick(&[2, 4, 8]);
-        let class = if size == 8 { L } else { self.g.random.pick(&[W, L]) };
-        let load = self.chance(50);
-        let at = self.place(size, load);
-        let big_endian = self.chance(50);
-        let shift = |i: u64| 8 * if big_endian { size - 1 - i } else { i };
-        if !load {
-            let value = self.operand(class);
-            for i in 0..size {
-                let byte = match shift(i) {
-                    0 => value.clone(),
-                    n => self.emit(class, format_args!("shr {value}, {n}")),
-                };
-                let to = self.offset(&at, i);
-                self.line(format_args!("\tstoreb {byte}, {to}"));
-            }
-            return;
-        }
-        let mut sum = String::new();
-        for i in 0..size {
-            let from = self.offset(&at, i);
-            let byte = self.emit(class, format_args!("loadub {from}"));
-            let part = match shift(i) {
-                0 => byte,
-                n => self.emit(class, format_args!("shl {byte}, {n}")),
-            };
-            sum = match sum.is_empty() {
-                true => part,
-                false => self.emit(class, format_args!("or {sum}, {part}")),
-            };
-        }
-        self.values[class].push(sum);
     }
 }
