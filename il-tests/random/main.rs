@@ -131,6 +131,9 @@ fn test(task: &Task) -> bool {
             }
         }
     }
+    if !native && std::env::var_os("CI").is_some_and(|v| v == "true") {
+        good = false;
+    }
     let machine = if native { "" } else { " (no C compiler for amd64: nothing run natively)" };
     println!("random: {count} modules from seed {FIRST_SEED}{machine}");
     good
