@@ -24,6 +24,8 @@ pub struct Case {
     pub exit: i32,
     /// `# cc FLAG…`: more arguments of the C compiler that links.
     pub flags: Vec<String>,
+    /// `# internal`: the IL holds ops that only passes make.
+    pub internal: bool,
     /// Seconds that compiling may take.
     pub seconds: f64,
     /// Check after every pass. The checks of a large input take longer than all the rest.
@@ -85,6 +87,7 @@ impl Case {
             flags: Vec::new(),
             seconds: DEFAULT_SECONDS,
             verify: true,
+            internal: false,
             text,
         };
         let text = String::from_utf8_lossy(&case.text).into_owned();
@@ -97,6 +100,8 @@ impl Case {
                 case.flags.extend(flags.split_whitespace().map(String::from));
             } else if let Some(status) = comment.strip_prefix("exit ") {
                 case.exit = status.trim().parse().map_err(|_| fail("not an exit status"))?;
+            } else if comment == "internal" {
+                case.internal = true;
             } else if let Some(call) = comment.strip_prefix(">>> call ") {
                 let call = parse_call(number + 1, call).ok_or_else(|| fail("not a call"))?;
                 case.calls.push(call);

@@ -142,7 +142,7 @@ impl Unit {
     fn own_trial(&self, level: Level) -> Result<(), String> {
         if level == Level::O0 {
             let module = oracle::parse(&self.case)?;
-            oracle::round_trip(&module)?;
+            oracle::round_trip(&module, self.case.internal)?;
             oracle::interpret(&self.case, &module, "as written")?;
         } else {
             let il = self.compile(level, None, Emit::Il)?;
@@ -170,6 +170,7 @@ impl Unit {
         let mut options = Options::new(target);
         options.level = level;
         options.verify = self.case.verify;
+        options.internal_ops = self.case.internal;
         options.threads = 1;
         options.max_regs = max_regs;
         options.emit = emit;

@@ -11,7 +11,7 @@ use backend::parse::{self, Options};
 /// Parses the file.
 pub fn parse(case: &Case) -> Result<Module, String> {
     let name = format!("{}.ssa", case.name);
-    parse_text(&name, &case.text, false)
+    parse_text(&name, &case.text, case.internal)
 }
 
 /// Parses and checks a text.
@@ -27,9 +27,9 @@ pub fn parse_text(name: &str, text: &[u8], internal_ops: bool) -> Result<Module,
 }
 
 /// What is printed parses, and prints as the same text.
-pub fn round_trip(module: &Module) -> Result<(), String> {
+pub fn round_trip(module: &Module, internal_ops: bool) -> Result<(), String> {
     let once = print_module(module);
-    let again = parse_text("printed", &once, false)
+    let again = parse_text("printed", &once, internal_ops)
         .map_err(|e| format!("{e}in what was printed:\n{}", String::from_utf8_lossy(&once)))?;
     let twice = print_module(&again);
     if once == twice {
