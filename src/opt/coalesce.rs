@@ -12,7 +12,7 @@
 use super::Env;
 use super::slots::{for_each_operand, retain_slots};
 use crate::analysis::Facts;
-use crate::analysis::alias::{Alias, Base, calls_return_twice};
+use crate::analysis::alias::{Alias, calls_return_twice};
 use crate::analysis::cfg::Cfg;
 use crate::index::{BitSet, Index, IndexVec};
 use crate::ir::{AbiType, BlockId, Function, Inst, Jump, Op, Ref, SlotId};
@@ -202,9 +202,10 @@ impl Finder<'_> {
     /// An access of `size` bytes at `r`, or of all from there on.
     fn access(&mut self, block: BlockId, inst: u32, r: Ref, size: u64, write: bool) {
         let Some(slot) = self.alias.slot(r) else { return };
-        let Base::Slot(_) = self.alias.address(self.f, r).base else { return };
         let whole = self.f.slots[slot].size;
-        let mut row = Access { slot, block, inst, write, touched: u64::MAX, killed: 0 };
+        let part = whole.div_ceil(64).max(1);
+        let all = bits(0, whole.div_ceil(part));
+        let mut row = Access { slot, block, inst, write, touched: all, killed: 0 };
         if let Some(offset) = self.alias.address(self.f, r).offset {
             let size = if size == u64::MAX { whole.saturating_sub(offset as u64) } else { size };
             let end = (offset as u64).saturating_add(size);
@@ -213,7 +214,6 @@ impl Finder<'_> {
                 return;
             }
             let offset = offset as u64;
-            let part = whole.div_ceil(64);
             row.touched = bits(offset / part, end.div_ceil(part));
             // The last part may be smaller than the others.
             let full = if end == whole { end.div_ceil(part) } else { end / part };

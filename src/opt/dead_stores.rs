@@ -104,12 +104,15 @@ impl Sweep<'_> {
     fn block(&mut self, f: &mut Function, b: BlockId) -> bool {
         self.overwritten.clear();
         self.ending = matches!(f.blocks[b].jump, Jump::Ret(_) | Jump::Hlt);
-        // An aggregate is returned by its address, which may be that of an escaped slot.
-        self.escaped_live = matches!(f.ret, Some(AbiType::Aggregate(_)));
+        self.escaped_live = false;
         if self.ending {
             self.live.clear();
-            if let Some(s) = self.alias.slot(f.blocks[b].jump.arg()) {
-                self.live.insert(s);
+            if matches!(f.ret, Some(AbiType::Aggregate(_)))
+                && let Jump::Ret(r) = f.blocks[b].jump
+                && r.is_some()
+            {
+                // The aggregate is read from its address.
+                self.reads(self.alias.address(f, r), u64::MAX);
             }
         }
         let mut insts = std::mem::take(&mut f.blocks[b].insts);

@@ -22,6 +22,8 @@ use smallvec::SmallVec;
 
 /// Memory instructions a walk may pass.
 const MAX_STEPS: u32 = 192;
+/// Sweeps over new phis for needless ones.
+const MAX_ROUNDS: usize = 4;
 /// Joins a walk may pass, one inside the other.
 const MAX_DEPTH: u32 = 24;
 
@@ -414,7 +416,30 @@ impl Forwarding<'_> {
         r
     }
 
+    /// Finds the phis that have only one value besides themselves. One found can make another so.
+    fn drop_needless_phis(&mut self) {
+        for _ in 0..MAX_ROUNDS {
+            let before = self.phis.len();
+            let mut phis = std::mem::take(&mut self.phis);
+            phis.retain(|(_, phi)| {
+                let to = Ref::temp(phi.to);
+                let mut values = phi.args.iter().map(|&(_, r)| self.resolve(r));
+                let Some(first) = values.find(|&r| r != to) else { return true };
+                let needed = values.any(|r| r != to && r != first);
+                if !needed {
+                    self.replaced[phi.to] = first;
+                }
+                needed
+            });
+            self.phis = phis;
+            if self.phis.len() == before {
+                break;
+            }
+        }
+    }
+
     fn finish(mut self, f: &mut Function) {
+        self.drop_needless_phis();
         for (b, phi) in std::mem::take(&mut self.phis) {
             f.blocks[b].phis.push(phi);
         }

@@ -288,6 +288,7 @@ impl Writer<'_> {
 
     fn block(&mut self, f: &mut Function, b: BlockId, values: &mut Values) {
         let mut insts = std::mem::take(&mut f.blocks[b].insts);
+        // Written aside and copied back, so that blocks keep their memory.
         let mut out = std::mem::take(&mut self.spare);
         for inst in &mut insts {
             let variable = self.plan.of(f, self.alias, inst);
@@ -310,9 +311,11 @@ impl Writer<'_> {
         if let Some(r) = f.blocks[b].jump.arg_mut() {
             *r = self.resolve(*r);
         }
-        f.blocks[b].insts = out;
         insts.clear();
-        self.spare = insts;
+        insts.extend_from_slice(&out);
+        f.blocks[b].insts = insts;
+        out.clear();
+        self.spare = out;
     }
 
     /// Replaces a load by the variable's value, or by what makes the result from it.
