@@ -36,14 +36,14 @@ pub const PASSES: &[Pass] = &[
     pass("promote", opt::promote::run, CFG.with(DOMINATORS), USES, Level::O1),
     pass("copies", opt::copies::run, CFG, USES, Level::O1),
     pass("memory", opt::memory::run, CFG, USES, Level::O1),
-    pass("dead_stores", opt::dead_stores::run, CFG, USES, Level::O1),
-    pass("copies", opt::copies::run, CFG, USES, Level::O1),
+    pass("dead_stores", opt::dead_stores::run, CFG, USES, Level::O1).ends('M'),
+    pass("copies", opt::copies::run, CFG, USES, Level::O1).ends('C'),
     pass("fold", opt::fold::run, CFG, FactSet::ALL, Level::O1),
     pass("gvn", opt::gvn::run, CFG.with(DOMINATORS), USES, Level::O1).ends('G'),
     pass("fold", opt::fold::run, CFG, FactSet::ALL, Level::O1),
     pass("cfg", opt::cfg::run, CFG, FactSet::ALL, Level::O1),
     pass("copies", opt::copies::run, CFG, USES, Level::O1),
-    pass("if_convert", opt::if_convert::run, CFG, ALL, Level::O1),
+    pass("if_convert", opt::if_convert::run, CFG, ALL, Level::O1).ends('K'),
     pass("cfg", opt::cfg::run, CFG, FactSet::ALL, Level::O1),
     pass("divide", opt::divide::run, FactSet::NONE, USES, Level::O1),
     pass("code_motion", opt::code_motion::run, LOOPS, USES, Level::O1),
@@ -77,7 +77,15 @@ impl Pass {
 }
 
 /// Pairs of passes whose order is load-bearing, with the reason. A test holds them.
-pub const ORDER: &[(&str, &str, &str)] = &[];
+pub const ORDER: &[(&str, &str, &str)] = &[
+    ("ssa", "slots", "an allocation is one object only where its temporary is assigned once"),
+    ("slots", "promote", "what is promoted are slots"),
+    ("promote", "memory", "forwarding has only the slots that are left to look at"),
+    ("memory", "gvn", "loads that were forwarded make equal expressions"),
+    ("gvn", "divide", "equal divisions are found while they are one instruction"),
+    ("divide", "code_motion", "the parts of a division by a constant move on their own"),
+    ("dead", "coalesce", "dead accesses would lengthen the lives of slots"),
+];
 
 /// How long something took, over all functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
