@@ -404,7 +404,8 @@ impl<'m> Machine<'m> {
             undefined: loaded(inst.op, inst.class, raw.undefined),
         };
         if inst.volatile {
-            self.note_volatile(VolatileAccess { write: false, size: size.into(), value });
+            // Passes may change how the bytes are extended, not which are read.
+            self.note_volatile(VolatileAccess { write: false, size: size.into(), value: raw });
         }
         Ok(value)
     }

@@ -108,7 +108,7 @@ pub struct VolatileAccess {
     pub write: bool,
     /// Bytes.
     pub size: u64,
-    /// What was read or written (of a blit, nothing).
+    /// The bytes read or written, nothing above them (of a blit, nothing).
     pub value: Bits,
 }
 
