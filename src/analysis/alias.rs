@@ -232,21 +232,108 @@ impl Alias {
     }
 }
 
-/// Functions that may return a second time, long after.
-const RETURN_TWICE: [&[u8]; 5] = [b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"vfork"];
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::ir::{Slot, Temp, for_each_use_mut};
+    use crate::parse::{Options, parse};
 
-/// Whether `f` calls a function that returns twice: values and memory at the call are seen again
-/// later, by code that did not store them.
-pub fn calls_return_twice(f: &Function, module: &Module) -> bool {
-    let names: Vec<SymbolId> = RETURN_TWICE
-        .iter()
-        .flat_map(|name| [name.to_vec(), [b"\"", *name, b"\""].concat()])
-        .filter_map(|name| module.symbols.find(&name))
-        .collect();
-    if names.is_empty() {
-        return false;
+    /// The function in `text`, with slots for its allocations as the pass `slots` makes them.
+    fn read(text: &str) -> (Module, Function) {
+        let mut module = Module::default();
+        parse("test", text.as_bytes(), &Options { internal_ops: true }, &mut module)
+            .expect("it is right");
+        let mut f = module.functions.iter().next().expect("a function").clone();
+        let entry = f.entry();
+        let insts = std::mem::take(&mut f.blocks[entry].insts);
+        let mut slots = Vec::new();
+        for inst in insts {
+            match (inst.op.alloc_align(), inst.to) {
+                (Some(align), Some(to)) => {
+                    let size = f.bits(inst.args[0]).expect("a constant");
+                    slots.push((to, f.slots.push(Slot { size, align, name: None })));
+                }
+                _ => f.blocks[entry].insts.push(inst),
+            }
+        }
+        let Function { blocks, calls, .. } = &mut f;
+        for inst in blocks.iter_mut().flat_map(|block| &mut block.insts) {
+            for_each_use_mut(inst, calls, |r| {
+                if let Some(row) = slots.iter().find(|row| Some(row.0) == r.as_temp()) {
+                    *r = Ref::slot(row.1);
+                }
+            });
+        }
+        (module, f)
     }
-    let callee = |inst: &Inst| f.symbol_of(inst.args[0]).map(|(symbol, ..)| symbol);
-    let calls = f.blocks.iter().flat_map(|b| &b.insts).filter(|inst| inst.op == Op::Call);
-    calls.filter_map(callee).any(|symbol| names.contains(&symbol))
+
+    /// Which of two slots escape.
+    fn escapes(body: &str) -> Vec<bool> {
+        let text = format!(
+            "type :pair = {{ l, l }}
+            function l $f(l %n, w %c, ...) {{
+            @start
+                %a =l alloc8 16
+                %b =l alloc8 16
+                {body}
+                ret 0
+            }}"
+        );
+        let (module, f) = read(&text);
+        let alias = Alias::new(&f, &Cfg::new(&f), &module);
+        f.slots.indices().map(|s| alias.is_escaped(s)).collect()
+    }
+
+    #[test]
+    fn an_address_that_goes_elsewhere_escapes() {
+        let cases = [
+            ("storel %b, %a", [false, true]),
+            ("call $g(l %a, :pair %b)", [true, false]),
+            ("call $g(env %a)\n%x =w ceql %b, 0", [true, false]),
+            ("%x =l and %a, -16\n%y =l add %b, %n", [true, false]),
+            ("%x =l add %a, %b", [true, true]),
+            ("%x =l sub %a, %b", [true, true]),
+            ("%x =w add %a, 1\nblit %b, %n, 16", [true, false]),
+            ("%x =l add %a, 8\n%y =l copy %x\nstorel %y, %b", [true, false]),
+            ("vastart %a\n%x =l sub %n, %b", [true, true]),
+        ];
+        for (body, wanted) in cases {
+            assert_eq!(escapes(body), wanted, "{body}");
+        }
+    }
+
+    #[test]
+    fn distances_and_what_cannot_meet() {
+        let (module, f) = read(
+            "function $f(l %p, l %q) {
+            @start
+                %a =l alloc8 16
+                %b =l alloc8 16
+                call $g(l %b)
+                %p4 =l add %p, 4
+                %p2 =l sub %p4, 2
+                %x =l add %a, %q
+                ret
+            }",
+        );
+        let alias = Alias::new(&f, &Cfg::new(&f), &module);
+        let slot = |n: usize| alias.address(&f, Ref::slot(SlotId::new(n)));
+        let place = |name: &str| {
+            let named = |t: &Temp| t.name.is_some_and(|n| f.names.get(n) == name.as_bytes());
+            let t = f.temps.indices().find(|&t| named(&f.temps[t])).expect("it is there");
+            alias.address(&f, Ref::temp(t))
+        };
+        let (p, q, p2, x) = (place("p"), place("q"), place("p2"), place("x"));
+        assert_eq!(alias.relation(p, 4, p2, 1), Relation::Overlap(2));
+        assert_eq!(alias.relation(p2, 1, p, 4), Relation::Overlap(-2));
+        assert_eq!(alias.relation(p, 2, p2, 8), Relation::Apart);
+        assert_eq!(alias.relation(p, 1, q, 1), Relation::Unknown);
+        assert_eq!(alias.relation(p, 8, slot(0), 8), Relation::Apart);
+        assert_eq!(alias.relation(p, 8, slot(1), 8), Relation::Unknown);
+        assert_eq!(alias.relation(slot(0), 8, slot(1), 8), Relation::Apart);
+        // Slot 0 plus anything: somewhere in it. It does not escape, so nothing else meets it.
+        assert_eq!(alias.relation(x, 1, slot(0), 1), Relation::Unknown);
+        assert_eq!(alias.relation(x, 1, slot(1), 1), Relation::Apart);
+    }
 }

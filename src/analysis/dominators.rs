@@ -3,7 +3,8 @@
 //! Georgiadis, Tarjan, Werneck: "Finding Dominators in Practice" (2006), the semi-NCA algorithm, on
 //! arrays. The simpler one of Cooper, Harvey and Kennedy, which petgraph has, walks the tree from
 //! every predecessor of a join: a ladder of 50,000 compares that all jump to one block took it 16 s;
-//! all facts together now take 0.1 s. petgraph's is the oracle of the tests here.
+//! all facts together now take 0.1 s. On sqlite3 petgraph's takes 2.2 to 2.6 times as long as this
+//! one, over 3% of the compilation. It is the oracle of the tests here.
 
 use super::cfg::Cfg;
 use crate::index::IndexVec;

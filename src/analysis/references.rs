@@ -1,5 +1,5 @@
-//! Which symbols have their address taken anywhere in a module: what may be called through a
-//! pointer. One sweep over all functions and data.
+//! What the symbols of a module are to the compiler: which have their address taken, so that they
+//! may be called through a pointer, and which name functions that return twice.
 
 use crate::index::{BitSet, Index, IndexVec};
 use crate::ir::{Access, DataItem, Function, FunctionId, Module, Op, Ref, SymbolId};
@@ -35,6 +35,28 @@ pub fn address_taken(
         }
     }
     taken
+}
+
+/// What returns a second time, long after, with registers as they were at the first.
+const RETURN_TWICE: [&[u8]; 5] = [b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"vfork"];
+
+/// Whether `symbol` names a function that returns twice.
+pub fn returns_twice(module: &Module, symbol: SymbolId) -> bool {
+    // To an assembler a quoted name is the name without quotes.
+    let name = match module.symbols.name(symbol) {
+        [b'"', inner @ .., b'"'] => inner,
+        name => name,
+    };
+    RETURN_TWICE.contains(&name)
+}
+
+/// Whether `f` calls a function that returns twice: nothing may move over such a call, and values
+/// and memory at the call are seen again later, by code that did not store them.
+pub fn calls_return_twice(f: &Function, module: &Module) -> bool {
+    let calls = f.blocks.iter().flat_map(|b| &b.insts).filter(|inst| inst.op == Op::Call);
+    calls
+        .filter_map(|inst| f.symbol_of(inst.args[0]))
+        .any(|(symbol, ..)| returns_twice(module, symbol))
 }
 
 fn function(f: &Function, taken: &mut BitSet<SymbolId>) {

@@ -12,8 +12,9 @@
 use super::Env;
 use super::slots::{for_each_operand, retain_slots};
 use crate::analysis::Facts;
-use crate::analysis::alias::{Alias, calls_return_twice};
+use crate::analysis::alias::Alias;
 use crate::analysis::cfg::Cfg;
+use crate::analysis::references::calls_return_twice;
 use crate::index::{BitSet, Index, IndexVec};
 use crate::ir::{AbiType, BlockId, Function, Inst, Jump, Op, Ref, SlotId};
 use std::collections::BTreeMap;

@@ -9,16 +9,17 @@
 //!
 //! Needs the CFG, dominators, loops. Changes the places of instructions, no block and no edge.
 
-use super::{Env, returns_twice};
+use super::Env;
 use crate::analysis::Facts;
 use crate::analysis::loops::LoopId;
+use crate::analysis::references::calls_return_twice;
 use crate::index::{BitSet, IndexVec};
 use crate::ir::{BlockId, Function, Inst, Op, Ref, TempId};
 
 /// Moves computations in `f`; true if any moved.
 pub fn run(f: &mut Function, facts: &Facts, env: &Env<'_>) -> bool {
     // Nothing moves over a call that returns twice.
-    !returns_twice(f, env.module) && code_motion(f, facts)
+    !calls_return_twice(f, env.module) && code_motion(f, facts)
 }
 
 /// Steps up the dominator tree in search of the common dominator of two uses.

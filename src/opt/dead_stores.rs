@@ -9,8 +9,9 @@
 
 use super::Env;
 use crate::analysis::Facts;
-use crate::analysis::alias::{Address, Alias, Base, Relation, calls_return_twice};
+use crate::analysis::alias::{Address, Alias, Base, Relation};
 use crate::analysis::cfg::Cfg;
+use crate::analysis::references::calls_return_twice;
 use crate::index::BitSet;
 use crate::ir::ops::Effect;
 use crate::ir::{AbiType, BlockId, Function, Inst, Jump, Op, SlotId};

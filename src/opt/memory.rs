@@ -13,8 +13,9 @@
 use super::Env;
 use super::slots::for_each_operand;
 use crate::analysis::Facts;
-use crate::analysis::alias::{Address, Alias, Base, Relation, calls_return_twice};
+use crate::analysis::alias::{Address, Alias, Base, Relation};
 use crate::analysis::cfg::Cfg;
+use crate::analysis::references::calls_return_twice;
 use crate::index::IndexVec;
 use crate::ir::{BlockId, Class, Function, Inst, Op, Phi, Ref, TempId, ops};
 use rustc_hash::FxHashMap;

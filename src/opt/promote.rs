@@ -13,8 +13,9 @@ use super::Env;
 use super::construct::{Accesses, Values, Variable, place, rename};
 use super::slots::retain_slots;
 use crate::analysis::Facts;
-use crate::analysis::alias::{Alias, Base, calls_return_twice};
+use crate::analysis::alias::{Alias, Base};
 use crate::analysis::cfg::Cfg;
+use crate::analysis::references::calls_return_twice;
 use crate::index::{Index, IndexVec};
 use crate::ir::eval::eval;
 use crate::ir::{

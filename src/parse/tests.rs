@@ -35,27 +35,6 @@ fn round_trip(text: &str) -> String {
 }
 
 #[test]
-fn golden_errors() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/errors");
-    let mut cases = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder is there") {
-        let path = entry.expect("it can be read").path();
-        if path.extension().is_none_or(|e| e != "ssa") {
-            continue;
-        }
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        let text = std::fs::read(&path).expect("it can be read");
-        let mut module = Module::default();
-        let found = parse(&name, &text, &Options::default(), &mut module).expect_err(&name);
-        let found: String = found.iter().map(|e| format!("{e}\n")).collect();
-        let wanted = std::fs::read_to_string(path.with_extension("err")).expect(&name);
-        assert_eq!(found, wanted);
-        cases += 1;
-    }
-    assert!(cases >= 190, "only {cases} cases");
-}
-
-#[test]
 fn data_items() {
     let m = module(
         "section \"a\" \"b\" export thread export\ndata $x = align 2 { b 1 -1 \"q\\\"\", h $y+3 $y + -3,\n \

@@ -12,7 +12,7 @@ use super::machine::{
     Constraint, MBlock, MFunction, MInst, MOp, MPhi, Operand, PReg, PRegSet, Role, VReg, VRegInfo,
     op,
 };
-use crate::analysis::Facts;
+use crate::analysis::{Facts, references};
 use crate::index::{Index, IndexVec};
 use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, TempId};
 use smallvec::{SmallVec, smallvec};
@@ -218,9 +218,6 @@ pub fn scratch(reg: VReg) -> Operand {
 pub fn bank(class: Class) -> Bank {
     if class.is_int() { Bank::Int } else { Bank::Float }
 }
-
-/// Names of functions that may return twice.
-const RETURN_TWICE: [&[u8]; 5] = [b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"vfork"];
 
 impl<'a> Builder<'a> {
     /// Orders the blocks. Needs loops and frequencies.
@@ -527,9 +524,8 @@ impl<'a> Builder<'a> {
 
     /// A constant callee that may return twice.
     pub fn returns_twice(&self, callee: Ref) -> bool {
-        self.f
-            .symbol_of(callee)
-            .is_some_and(|(s, _, _)| RETURN_TWICE.contains(&self.module.symbols.name(s)))
+        let symbol = self.f.symbol_of(callee).map(|(symbol, ..)| symbol);
+        symbol.is_some_and(|s| references::returns_twice(self.module, s))
     }
 }
 
