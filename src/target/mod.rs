@@ -1,6 +1,7 @@
 //! The seam between the shared compiler and its targets: a [`Target`] is one constant of data and
 //! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
 
+pub mod abi;
 pub mod amd64;
 pub mod dump;
 pub mod format;
