@@ -10,7 +10,9 @@ use crate::ir::{
     BlockId, Data, DataId, DataItem, FileId, FunctionId, Item, Linkage, Module, SymbolId, Width,
 };
 use crate::target::format::{push_offset, push_signed, push_unsigned};
-use crate::target::{Arg, EmitInput, Instruction, MemoryBase, Names, ObjectFormat, Sink, Target};
+use crate::target::{
+    Arg, EmitInput, Instruction, Memory, MemoryBase, Named, Names, ObjectFormat, Sink, Target,
+};
 
 /// Numbers of one data item that are put on one line.
 const NUMBERS_A_LINE: usize = 16;
@@ -82,10 +84,10 @@ impl Sink for TextSink<'_> {
 
     fn instruction(&mut self, instruction: &Instruction) {
         for arg in &instruction.args {
-            if let Arg::Memory(m) = arg
-                && let MemoryBase::Pool(bits, size) = m.base
-            {
-                self.literals.add(bits, size);
+            match *arg {
+                Arg::Memory(Memory { base: MemoryBase::Pool(bits, size), .. })
+                | Arg::Part { of: Named::Pool(bits, size), .. } => self.literals.add(bits, size),
+                _ => {}
             }
         }
         self.out.push(b'\t');
@@ -325,7 +327,7 @@ mod tests {
     use super::*;
     use crate::ir::{Access, Function};
     use crate::target::machine::{Allocation, MFunction, Registers};
-    use crate::target::{Features, Layout, Memory};
+    use crate::target::{Features, Layout};
     use pretty_assertions::assert_eq;
 
     static REGISTERS: Registers = Registers {

@@ -108,6 +108,27 @@ pub enum Arg {
     Block(BlockId),
     /// A symbol plus an offset, as a call or jump names it.
     Symbol(SymbolId, Access, i64),
+    /// A register that is shifted or extended on the way in: the target's number of how, and by
+    /// how many bits.
+    Modified {
+        reg: PReg,
+        kind: u8,
+        amount: u8,
+    },
+    /// The part of an address that a relocation (by the target's number) selects.
+    Part {
+        of: Named,
+        offset: i64,
+        kind: u8,
+    },
+}
+
+/// What an address can be the address of.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub enum Named {
+    Symbol(SymbolId, Access),
+    /// A constant in read-only data: its bits, and 4, 8 or 16 bytes.
+    Pool(u64, u8),
 }
 
 /// A memory operand of a final instruction.

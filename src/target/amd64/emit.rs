@@ -411,7 +411,7 @@ impl Emitter<'_> {
             args.iter().any(|a| match *a {
                 Arg::Reg(x) => x == r,
                 Arg::Memory(m) => m.base == MemoryBase::Reg(r) || m.index == Some(r),
-                Arg::Imm(_) | Arg::Block(_) | Arg::Symbol(..) => false,
+                _ => false,
             })
         };
         // r11 is not saved by calls, so a call may change it; the others are no operands of the

@@ -81,6 +81,7 @@ pub fn print(i: &Instruction, names: &Names<'_>, out: &mut Vec<u8>) {
                 }
                 push_offset(out, offset);
             }
+            Arg::Modified { .. } | Arg::Part { .. } => unreachable!("not on this machine"),
         }
     }
 }
