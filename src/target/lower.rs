@@ -167,6 +167,8 @@ pub struct Builder<'a> {
     /// Uses of each temporary that stands for itself.
     pub uses: IndexVec<TempId, u32>,
     pub defs: IndexVec<TempId, Def>,
+    /// The phi, if any, that each temporary is the next value of.
+    pub next_of: IndexVec<TempId, Option<TempId>>,
     /// The block being selected.
     pub block: BlockId,
     /// Machine instructions of the IL instruction being selected, in order.
@@ -246,6 +248,7 @@ impl<'a> Builder<'a> {
             code,
             uses: IndexVec::filled(0, n),
             defs: IndexVec::filled(Def::Param, n),
+            next_of: IndexVec::filled(None, n),
             block: f.entry(),
             seq: Vec::new(),
             alias: IndexVec::filled(Ref::NONE, n),
@@ -315,6 +318,9 @@ impl<'a> Builder<'a> {
                 for &(_, arg) in &phi.args {
                     let arg = self.resolve(arg);
                     count(&mut self.uses, arg);
+                    if let Some(t) = arg.as_temp() {
+                        self.next_of[t] = Some(phi.to);
+                    }
                 }
             }
             for inst in &block.insts {

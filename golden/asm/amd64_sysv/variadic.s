@@ -28,14 +28,9 @@ first:
 	movq %rcx, 56(%rsp)
 	movq %r8, 64(%rsp)
 	movq %r9, 72(%rsp)
-	movups %xmm0, 80(%rsp)
-	movups %xmm1, 96(%rsp)
-	movups %xmm2, 112(%rsp)
-	movups %xmm3, 128(%rsp)
-	movups %xmm4, 144(%rsp)
-	movups %xmm5, 160(%rsp)
-	movups %xmm6, 176(%rsp)
-	movups %xmm7, 192(%rsp)
+	testb %al, %al
+	jne .Lbb1_2
+.Lbb1_3:
 	movl $8, (%rsp)
 	movl $48, 4(%rsp)
 	leaq 224(%rsp), %rax
@@ -44,17 +39,27 @@ first:
 	movq %rax, 16(%rsp)
 	movl (%rsp), %eax
 	cmpl $48, %eax
-	jae .Lbb1_1
+	jae .Lbb1_4
 	movq %rax, %rcx
 	addq 16(%rsp), %rcx
 	addl $8, %eax
 	movl %eax, (%rsp)
+	jmp .Lbb1_6
+.Lbb1_2:
+	movups %xmm0, 80(%rsp)
+	movups %xmm1, 96(%rsp)
+	movups %xmm2, 112(%rsp)
+	movups %xmm3, 128(%rsp)
+	movups %xmm4, 144(%rsp)
+	movups %xmm5, 160(%rsp)
+	movups %xmm6, 176(%rsp)
+	movups %xmm7, 192(%rsp)
 	jmp .Lbb1_3
-.Lbb1_1:
+.Lbb1_4:
 	movq 8(%rsp), %rcx
 	leaq 8(%rcx), %rax
 	movq %rax, 8(%rsp)
-.Lbb1_3:
+.Lbb1_6:
 	movl (%rcx), %eax
 	addq $216, %rsp
 	ret

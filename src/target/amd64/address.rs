@@ -213,7 +213,7 @@ impl Isel<'_> {
                     && self.add_ref(parts, inst.args[1], 0, class, false)
             }
             (Op::Add, None) => {
-                if !(root || once && self.is_here(t)) {
+                if !(root || (once && self.is_here(t))) {
                     return false;
                 }
                 let before = *parts;
@@ -284,7 +284,7 @@ impl Isel<'_> {
     }
 
     /// Defined in the block being selected.
-    fn is_here(&self, t: TempId) -> bool {
+    pub fn is_here(&self, t: TempId) -> bool {
         matches!(self.b.defs[t], Def::Inst(b, _) if Some(b) == self.source)
     }
 

@@ -300,11 +300,7 @@ impl Isel<'_> {
         }
         self.b.push(op::PARAMS, 0, &defs);
         for (parts, reg, size) in stores {
-            if size == 16 {
-                self.push_memory(insts::FMOV16_MR, 16, &[read(reg)], parts);
-            } else {
-                self.store_reg(parts, reg, size);
-            }
+            self.store_reg(parts, reg, size);
         }
         for (to, ty, offset) in loads {
             self.load_parameter(to, ty, offset);
@@ -331,21 +327,33 @@ impl Isel<'_> {
         }
     }
 
-    /// A variadic function writes the argument registers that no named parameter took into its
-    /// save area. All vector registers are written, whatever al says: it is no more than a hint.
+    /// A variadic function writes the integer registers that no named parameter took into its save
+    /// area. It knows the vector registers by now, as the entry is selected last.
     fn save_registers(&mut self, defs: &mut SmallVec<[Operand; 16]>, stores: &mut Stores) {
         let Some(area) = self.save_area else { return };
-        let convention = self.convention;
-        for (n, &at) in convention.int_args.iter().enumerate().skip(self.params.ints) {
+        for (n, &at) in self.convention.int_args.iter().enumerate().skip(self.params.ints) {
             let reg = self.b.int_reg(8);
             defs.push(write_in(reg, at));
             stores.push((Parts::slot(area).plus(8 * n as u64), reg, 8));
         }
-        for (n, &at) in convention.float_args.iter().enumerate().skip(self.params.floats) {
-            let reg = self.b.new_reg(Bank::Float, 8);
-            defs.push(write_in(reg, at));
-            stores.push((Parts::slot(area).plus(SAVE_FLOATS + 16 * n as u64), reg, 16));
+        if let Some(vectors) = self.vectors
+            && let Some(reg) = self.b.wanted(vectors.count)
+        {
+            defs.push(write_in(reg, self.convention.vector_count));
         }
+        defs.extend(self.saved_vectors.drain(..).map(|(reg, at)| write_in(reg, at)));
+    }
+
+    /// The block that saves the vector registers that no named parameter took.
+    pub fn save_vectors(&mut self) {
+        let Some(area) = self.save_area else { return };
+        for (n, &at) in self.convention.float_args.iter().enumerate().skip(self.params.floats) {
+            let reg = self.b.new_reg(Bank::Float, 8);
+            let to = Parts::slot(area).plus(SAVE_FLOATS + 16 * n as u64);
+            self.push_memory(insts::FMOV16_MR, 16, &[read_in(reg, at)], to);
+            self.saved_vectors.push((reg, at));
+        }
+        self.b.flush();
     }
 
     /// Fills the list: offsets of the next integer and float argument in the save area, address of

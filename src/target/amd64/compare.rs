@@ -41,7 +41,10 @@ impl Isel<'_> {
             self.push_memory(insts::CMP_MI, size.min(4) as u8, &[], parts).imm = 0;
             return cond::NE;
         }
-        let reg = self.value(c, Class::W);
+        if let Some(condition) = self.compare_extension(c, 0, Cond::Ne) {
+            return condition;
+        }
+        let reg = self.tested(c, Class::W);
         self.b.push(insts::TEST_RR, 4, &[read(reg), read(reg)]);
         cond::NE
     }
@@ -78,8 +81,11 @@ impl Isel<'_> {
                 self.push_memory(insts::CMP_MI, size, &[], parts).imm = imm;
             } else if !again && let Some(condition) = self.compare_narrow(a, imm, cond) {
                 return condition;
+            } else if !again && let Some(condition) = self.compare_extension(a, imm, cond) {
+                return condition;
             } else {
-                let first = self.value(a, class);
+                let test = imm == 0 && !again;
+                let first = if test { self.tested(a, class) } else { self.value(a, class) };
                 if imm == 0 {
                     self.b.push(insts::TEST_RR, size, &[read(first), read(first)]);
                 } else {
@@ -104,6 +110,53 @@ impl Isel<'_> {
             self.b.push(insts::CMP_RR, size, &[read(first), second]);
         }
         condition
+    }
+
+    /// A value that is compared with 0 and not used otherwise, computed right here: then the flags
+    /// of its own instruction may do (`flags`).
+    fn tested(&mut self, r: Ref, class: Class) -> VReg {
+        let r = self.b.resolve(r);
+        let Some(inst) = self.only_use(r) else { return self.value(r, class) };
+        let near = r.as_temp().is_some_and(|t| self.is_here(t));
+        let sets = match inst.op {
+            Op::Add | Op::Sub | Op::Neg | Op::And | Op::Or | Op::Xor => true,
+            Op::Shl | Op::Shr | Op::Sar => self.b.f.bits(self.b.resolve(inst.args[1])).is_some(),
+            _ => false,
+        };
+        if !near || !sets || inst.class != class {
+            return self.value(r, class);
+        }
+        let reg = self.b.int_reg(class.size() as u8);
+        self.pure(inst, reg);
+        reg
+    }
+
+    /// Compares a byte or half, whose extension nothing else uses, with a constant.
+    fn compare_extension(&mut self, a: Ref, imm: i64, relation: Cond) -> Option<u8> {
+        let inst = self.only_use(a)?;
+        let (bits, signed) = inst.op.extension()?;
+        let range = match (bits, signed) {
+            (8, true) => -0x80..0x80,
+            (8, false) => 0..0x100,
+            // Immediates of 16 bits are slow to decode.
+            (16, true) => -0x80..0x80,
+            (16, false) => 0..0x80,
+            _ => return None,
+        };
+        let from = self.b.resolve(inst.args[0]);
+        if !range.contains(&imm) || from.as_temp().is_none() {
+            return None;
+        }
+        let size = (bits / 8) as u8;
+        let reg = self.value(from, Class::W);
+        if imm == 0 {
+            self.b.push(insts::TEST_RR, size, &[read(reg), read(reg)]);
+        } else {
+            let imm = if size == 1 { i64::from(imm as i8) } else { imm };
+            let operand = self.b.read_any(reg, size);
+            self.b.push(insts::CMP_RI, size, &[operand]).imm = imm;
+        }
+        Some(int_condition(narrow_relation(relation, signed)))
     }
 
     /// Compares an extended byte or half in memory with a constant, without extending it.

@@ -167,6 +167,12 @@ impl Isel<'_> {
         Some(reg)
     }
 
+    /// The block being selected is in a loop that has calls.
+    pub fn calls_around(&self) -> bool {
+        let innermost = self.source.and_then(|b| self.b.facts.loops.innermost[b]);
+        innermost.is_some_and(|l| self.hoists.outermost[l].is_none())
+    }
+
     /// Makes what loops want at the end of the block being selected.
     pub fn hoisted_here(&mut self) {
         let Some(block) = self.source else { return };

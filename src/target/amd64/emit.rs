@@ -119,7 +119,10 @@ impl Emitter<'_> {
             JCC => {
                 let taken = forward[block.succs[0]];
                 let other = forward[*block.succs.last().expect("a branch has a target")];
-                branch(last.cond, taken, other, next)
+                let rate = |n: usize| {
+                    block.succs.get(n).map_or(0.0, |&s| self.code.blocks[s].frequency)
+                };
+                branch(last.cond, taken, other, next, rate(1) > rate(0))
             }
             _ => unreachable!("row {} is no terminator", last.op),
         };
@@ -436,8 +439,15 @@ impl Emitter<'_> {
     }
 }
 
-/// The jumps of a conditional branch.
-fn branch(condition: u8, taken: BlockId, other: BlockId, next: Option<BlockId>) -> Exits {
+/// The jumps of a conditional branch. If neither target comes next, the likely one is jumped to
+/// first.
+fn branch(
+    condition: u8,
+    taken: BlockId,
+    other: BlockId,
+    next: Option<BlockId>,
+    other_is_likely: bool,
+) -> Exits {
     let jump = |cond: u8, to: BlockId| (Some(cond), Exit::Jump(to));
     let always = |to: BlockId| (None, Exit::Jump(to));
     if taken == other {
@@ -454,7 +464,7 @@ fn branch(condition: u8, taken: BlockId, other: BlockId, next: Option<BlockId>) 
                 smallvec![jump(cond::NE, unequal), jump(cond::P, unequal), always(equal)]
             }
         }
-        _ if Some(taken) == next => {
+        _ if Some(taken) == next || Some(other) != next && other_is_likely => {
             smallvec![jump(cond::negated(condition), other), always(taken)]
         }
         _ => smallvec![jump(condition, taken), always(other)],

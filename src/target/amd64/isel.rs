@@ -20,7 +20,7 @@ use crate::target::Features;
 use crate::target::lower::{
     Builder, Def, Source, bank, read, read_in, write, write_in, write_over,
 };
-use crate::target::machine::{Address, Base, MFunction, MInst, MOp, Operand, VReg, op};
+use crate::target::machine::{Address, Base, MFunction, MInst, MOp, Operand, PReg, VReg, op};
 use smallvec::{SmallVec, smallvec};
 
 /// The selector of one function.
@@ -39,6 +39,9 @@ pub struct Isel<'a> {
     pub params: abi::Assignment,
     /// Where a variadic function that reads its list saves its registers.
     pub save_area: Option<SlotId>,
+    /// How it saves vector registers, and the registers it has defined for them.
+    pub vectors: Option<vaarg::Vectors>,
+    pub saved_vectors: Vec<(VReg, PReg)>,
     pub hoists: Hoists,
 }
 
@@ -54,9 +57,9 @@ pub fn select(
     let expanded = vaarg::expand(f);
     let mut own = Facts::default();
     let (f, facts) = match &expanded {
-        Some(f) => {
-            own.require(f, FactSet::LOOPS);
-            (f, &own)
+        Some(expanded) => {
+            own.require(&expanded.function, FactSet::LOOPS);
+            (&expanded.function, &own)
         }
         None => (f, facts),
     };
@@ -70,6 +73,8 @@ pub fn select(
         hidden: None,
         params,
         save_area: None,
+        vectors: expanded.as_ref().and_then(|e| e.vectors),
+        saved_vectors: Vec::new(),
         hoists: Hoists::new(f, facts),
     };
     isel.place_parameters();
@@ -208,6 +213,9 @@ impl<'a> Isel<'a> {
             self.position = i;
             self.inst(inst);
             self.b.flush();
+        }
+        if self.vectors.is_some_and(|v| v.save == block) {
+            self.save_vectors();
         }
         if n == 0 {
             self.receive_parameters();
@@ -356,15 +364,9 @@ impl<'a> Isel<'a> {
         }
     }
 
-    /// A phi: what is computed from it is likely to be its next value.
-    fn is_phi(&self, r: Ref) -> bool {
-        let t = self.b.resolve(r).as_temp();
-        t.is_some_and(|t| matches!(self.b.defs[t], Def::Phi(_)))
-    }
-
     // ---- pure instructions ----
 
-    fn pure(&mut self, inst: &Inst, to: VReg) {
+    pub fn pure(&mut self, inst: &Inst, to: VReg) {
         let size = inst.class.size() as u8;
         match inst.op {
             Op::Add if inst.class.is_int() => self.add(inst, to),
@@ -422,19 +424,33 @@ impl<'a> Isel<'a> {
     }
 
     /// Puts the operands of a commutative operation in order: the second is the one to be taken
-    /// from memory, the first one dies here if one of them does.
-    fn ordered(&self, inst: &Inst) -> (Ref, Ref) {
+    /// from memory; the result goes into the register of the first, so that is the phi whose next
+    /// value it is, or else one that dies here.
+    fn ordered(&mut self, inst: &Inst) -> (Ref, Ref) {
         let [a, b, _] = inst.args;
         let size = inst.class.size() as u8;
-        if self.memory_operand(b, size).is_some() {
+        let next = inst.to.and_then(|to| self.b.next_of[to]);
+        let in_memory = |r| self.memory_operand(r, size).is_some();
+        let is_next = |r| next.is_some() && self.b.resolve(r).as_temp() == next;
+        let (first, second) = if in_memory(b) {
             (a, b)
-        } else if self.memory_operand(a, size).is_some() {
+        } else if in_memory(a) {
+            (b, a)
+        } else if inst.class.is_float() && self.calls_around() {
+            // A float that lives across a call is in memory, and can be added from there.
+            if is_next(a) || (self.dies(b) && !self.dies(a)) { (b, a) } else { (a, b) }
+        } else if is_next(b) || (self.dies(b) && !self.dies(a) && !is_next(a)) {
             (b, a)
         } else {
-            let (first, second) = (self.dies(a), self.dies(b));
-            let swap = second && (!first || self.is_phi(b) && !self.is_phi(a));
-            if swap { (b, a) } else { (a, b) }
+            (a, b)
+        };
+        if self.only_use(first).is_some()
+            && let Some(t) = self.b.resolve(first).as_temp()
+            && self.b.next_of[t].is_none()
+        {
+            self.b.next_of[t] = next;
         }
+        (first, second)
     }
 
     /// Constant second, whatever the order was.

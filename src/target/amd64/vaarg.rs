@@ -1,4 +1,5 @@
-//! `vaarg` as ordinary instructions and blocks, before selection.
+//! `vaarg` as ordinary instructions and blocks, before selection, and the block that saves vector
+//! registers at the start of a function that reads its variadic arguments.
 //!
 //! A list of the System V convention is `{ u32 ints, u32 floats, void *stack, void *saved }`: while
 //! the offset of its kind is inside the save area the argument is there, else on the stack.
@@ -10,17 +11,61 @@ use smallvec::smallvec;
 const INTS_END: i64 = 48;
 const FLOATS_END: i64 = 176;
 
-/// The function with each `vaarg` expanded; `None` if it has none.
-pub fn expand(f: &Function) -> Option<Function> {
-    let has = f.blocks.iter().any(|b| b.insts.iter().any(|i| i.op == Op::Vaarg));
-    if !has {
+/// A function whose variadic arguments are ordinary code.
+pub struct Expanded {
+    pub function: Function,
+    pub vectors: Option<Vectors>,
+}
+
+/// How a variadic function saves vector registers.
+#[derive(Copy, Clone, Debug)]
+pub struct Vectors {
+    /// The parameter whose low byte is 0 if there are none to save.
+    pub count: TempId,
+    /// The block that saves them. It is empty before selection.
+    pub save: BlockId,
+}
+
+/// The function with each `vaarg` expanded, and with a place to save registers if it has a
+/// `vastart`; `None` if it has neither.
+pub fn expand(f: &Function) -> Option<Expanded> {
+    let has = |op| f.blocks.iter().any(|b| b.insts.iter().any(|i| i.op == op));
+    let starts = has(Op::Vastart);
+    if !starts && !has(Op::Vaarg) {
         return None;
     }
     let mut f = f.clone();
     for b in f.blocks.indices() {
         expand_block(&mut f, b);
     }
-    Some(f)
+    let vectors = starts.then(|| add_save_block(&mut f));
+    Some(Expanded { function: f, vectors })
+}
+
+/// Puts a branch in front of everything: to a block that saves vector registers, or past it.
+fn add_save_block(f: &mut Function) -> Vectors {
+    let entry = f.entry();
+    let body = std::mem::replace(&mut f.blocks[entry], Block::new(Jump::Hlt));
+    let succs = body.jump.successors();
+    let rest = f.blocks.push(body);
+    rename_pred(f, &succs, entry, rest);
+    let save = f.blocks.push(Block::new(Jump::Jmp(rest)));
+    let count = f.new_temp(Class::W);
+    let mut to = Appender { f, block: entry };
+    let any = to.op(Op::Extub, Class::W, &[Ref::temp(count)]);
+    f.blocks[entry].jump = Jump::Jnz(any, save, rest);
+    Vectors { count, save }
+}
+
+/// In the phis of `succs`: what came from `old` comes from `new`.
+fn rename_pred(f: &mut Function, succs: &[BlockId], old: BlockId, new: BlockId) {
+    for &b in succs {
+        for (from, _) in f.blocks[b].phis.iter_mut().flat_map(|phi| &mut phi.args) {
+            if *from == old {
+                *from = new;
+            }
+        }
+    }
 }
 
 /// Cuts `b` at each `vaarg`. Its phis stay with the first part, its jump goes to the last.
@@ -39,15 +84,7 @@ fn expand_block(f: &mut Function, b: BlockId) {
         }
     }
     f.blocks[current].jump = jump;
-    for to in jump.successors() {
-        for phi in &mut f.blocks[to].phis {
-            for (from, _) in &mut phi.args {
-                if *from == b {
-                    *from = current;
-                }
-            }
-        }
-    }
+    rename_pred(f, &jump.successors(), b, current);
 }
 
 /// Pure or reading instructions appended to one block.
