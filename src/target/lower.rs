@@ -7,6 +7,9 @@
 //! its own instruction, is never selected. Within one IL instruction a target pushes machine
 //! instructions in execution order.
 
+use super::abi::{Assignment, Convention, Signature};
+use super::call;
+use super::constants::{Constant, Hoists};
 use super::machine::{Address, AddressId, Bank};
 use super::machine::{
     Constraint, MBlock, MFunction, MInst, MOp, MPhi, Operand, PReg, PRegSet, Role, VReg, VRegInfo,
@@ -14,7 +17,8 @@ use super::machine::{
 };
 use crate::analysis::{Facts, references};
 use crate::index::{Index, IndexVec};
-use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, TempId};
+use crate::ir::ops::Effect;
+use crate::ir::{AbiType, BlockId, Class, Function, Inst, Jump, Module, Op, Ref, SlotId, TempId};
 use smallvec::{SmallVec, smallvec};
 
 /// Where the value of a temporary comes from.
@@ -173,6 +177,23 @@ pub struct Builder<'a> {
     pub block: BlockId,
     /// Machine instructions of the IL instruction being selected, in order.
     pub seq: Vec<MInst>,
+    pub convention: &'static Convention,
+    /// Where the parameters are.
+    pub params: Assignment,
+    /// The result's address, if it is in memory.
+    pub hidden: Option<VReg>,
+    /// Where a variadic function that reads its list saves its registers.
+    pub save_area: Option<SlotId>,
+    /// Where calls put the aggregates that they pass by reference: the first of a call, the second….
+    pub copies: Vec<SlotId>,
+    /// The constants that loops want before them.
+    pub hoists: Hoists,
+    /// The IL block being selected; `None` in a block on an edge.
+    pub source: Option<BlockId>,
+    /// The instruction being selected, or the number of instructions for the jump.
+    pub position: usize,
+    /// Before each instruction of the block (and at its end): how many wrote memory so far.
+    epochs: Vec<u32>,
     /// The temporary's value under another name, already resolved; `Ref::NONE` for none.
     alias: IndexVec<TempId, Ref>,
     regs: IndexVec<TempId, Option<VReg>>,
@@ -223,7 +244,15 @@ pub fn bank(class: Class) -> Bank {
 
 impl<'a> Builder<'a> {
     /// Orders the blocks. Needs loops and frequencies.
-    pub fn new(f: &'a Function, module: &'a Module, facts: &'a Facts) -> Builder<'a> {
+    pub fn new(
+        f: &'a Function,
+        module: &'a Module,
+        facts: &'a Facts,
+        convention: &'static Convention,
+    ) -> Builder<'a> {
+        let types: SmallVec<[AbiType; 8]> = f.params.iter().map(|p| p.ty).collect();
+        let (named, variadic) = (types.len(), f.variadic);
+        let signature = Signature { ret: f.ret, args: &types, named, variadic };
         let plan = Plan::new(f, |b| facts.loops.depth(b));
         let n = f.temps.len();
         let code = MFunction {
@@ -251,6 +280,15 @@ impl<'a> Builder<'a> {
             next_of: IndexVec::filled(None, n),
             block: f.entry(),
             seq: Vec::new(),
+            convention,
+            params: (convention.assign)(module, &signature),
+            hidden: None,
+            save_area: None,
+            copies: Vec::new(),
+            hoists: Hoists::new(f, facts),
+            source: None,
+            position: 0,
+            epochs: Vec::new(),
             alias: IndexVec::filled(Ref::NONE, n),
             regs: IndexVec::filled(None, n),
             read: IndexVec::filled(false, n),
@@ -286,7 +324,7 @@ impl<'a> Builder<'a> {
 
     /// Finds definitions, resolves aliases and counts uses. `same` says what the result of an
     /// instruction is another name for, if it needs no code on this target.
-    pub fn find_definitions(&mut self, same: fn(&mut Builder<'_>, &Inst) -> Option<Ref>) {
+    pub fn find_definitions(&mut self, same: fn(&Builder<'_>, &Inst) -> Option<Ref>) {
         let f = self.f;
         for n in 0..self.order.len() {
             let Source::Block(b) = self.order[n] else { continue };
@@ -302,7 +340,11 @@ impl<'a> Builder<'a> {
             for (i, inst) in f.blocks[b].insts.iter().enumerate() {
                 let Some(to) = inst.to else { continue };
                 self.defs[to] = Def::Inst(b, i as u32);
-                if let Some(value) = same(self, inst) {
+                let value = match inst.op {
+                    Op::Call => call::result_pad(self, inst),
+                    _ => same(self, inst),
+                };
+                if let Some(value) = value {
                     let value = self.resolve(value);
                     self.alias[to] = value;
                     if let (Some(t), true) = (value.as_temp(), f.temps[to].class.is_wide()) {
@@ -367,6 +409,113 @@ impl<'a> Builder<'a> {
             Def::Param | Def::Incoming(_) | Def::Phi(_) => None,
         }
     }
+
+    // ---- what an instruction may take into itself ----
+
+    /// Begins the selection of an IL block.
+    pub fn start_block(&mut self, block: BlockId) {
+        self.source = Some(block);
+        let insts = &self.f.blocks[block].insts;
+        self.position = insts.len();
+        self.epochs.clear();
+        let mut epoch = 0;
+        for inst in insts {
+            self.epochs.push(epoch);
+            if matches!(inst.op.row().effect, Effect::Write | Effect::Any) || inst.volatile {
+                epoch += 1;
+            }
+        }
+        self.epochs.push(epoch);
+    }
+
+    /// The load that computes `r`, if the instruction being selected is its only user and may do
+    /// it instead: nothing writes memory between the two.
+    pub fn foldable_load(&self, r: Ref) -> Option<&'a Inst> {
+        let r = self.resolve(r);
+        let t = r.as_temp()?;
+        let Def::Inst(b, i) = self.defs[t] else { return None };
+        let inst = self.definition(r)?;
+        let here = Some(b) == self.source
+            && self.uses[t] == 1
+            && self.wanted(t).is_none()
+            && inst.op.is_load()
+            && !inst.volatile
+            && self.epochs[i as usize] == self.epochs[self.position];
+        here.then_some(inst)
+    }
+
+    /// The definition of `r`, if the instruction being selected is its only user.
+    pub fn only_use(&self, r: Ref) -> Option<&'a Inst> {
+        let r = self.resolve(r);
+        let t = r.as_temp()?;
+        if self.uses[t] != 1 || self.wanted(t).is_some() {
+            return None;
+        }
+        self.definition(r)
+    }
+
+    /// Defined in the block being selected.
+    pub fn is_here(&self, t: TempId) -> bool {
+        matches!(self.defs[t], Def::Inst(b, _) if Some(b) == self.source)
+    }
+
+    /// Nothing later uses the value: its register may be overwritten.
+    pub fn value_dies(&self, r: Ref) -> bool {
+        match self.resolve(r).as_temp() {
+            Some(t) => self.dies(t),
+            None => true,
+        }
+    }
+
+    /// The bits of a constant operand of an instruction of `class`.
+    pub fn constant_bits(&self, r: Ref, class: Class) -> Option<u64> {
+        self.f.bits_as(self.resolve(r), class)
+    }
+
+    /// The constant count of a shift or rotation, modulo its width.
+    pub fn shift_count(&self, inst: &Inst) -> Option<u64> {
+        let width = u64::from(inst.class.size()) * 8;
+        Some(self.f.bits(self.resolve(inst.args[1]))? % width)
+    }
+
+    /// The constant that an operand which is no temporary stands for.
+    pub fn constant_of(&self, r: Ref, class: Class) -> Constant {
+        if let Some(slot) = r.as_slot() {
+            Constant::Slot(slot)
+        } else if let Some((symbol, access, offset)) = self.f.symbol_of(r) {
+            Constant::Symbol(symbol, access, offset)
+        } else {
+            Constant::Number(self.f.bits_as(r, class).expect("a number"), class)
+        }
+    }
+
+    /// A constant operand, its low `size` (1, 2) bytes extended to 32 bits.
+    pub fn extended_constant(&self, value: Ref, size: u8, signed: bool) -> Option<i64> {
+        let bits = self.f.bits(self.resolve(value))?;
+        Some(match (size, signed) {
+            (1, true) => i64::from(bits as i8),
+            (1, false) => i64::from(bits as u8),
+            (_, true) => i64::from(bits as i16),
+            (_, false) => i64::from(bits as u16),
+        })
+    }
+
+    /// The definition of `value` has extended its low `size` (1, 2) bytes to 32 bits.
+    pub fn is_extended(&self, value: Ref, size: u8, signed: bool) -> bool {
+        let Some(inst) = self.definition(self.resolve(value)) else { return false };
+        let (bits, from_signed) = match inst.op {
+            Op::Loadsb | Op::Extsb => (8, true),
+            Op::Loadub | Op::Extub => (8, false),
+            Op::Loadsh | Op::Extsh => (16, true),
+            Op::Loaduh | Op::Extuh => (16, false),
+            op if op.comparison().is_some() => (1, false),
+            _ => return false,
+        };
+        let wanted = 8 * u32::from(size);
+        if from_signed == signed { bits <= wanted } else { signed && bits < wanted }
+    }
+
+    // ---- registers ----
 
     /// A fresh virtual register.
     pub fn new_reg(&mut self, bank: Bank, size: u8) -> VReg {

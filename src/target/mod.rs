@@ -2,11 +2,16 @@
 //! functions. Adding one touches its folder, [`TARGETS`] and docs/targets.
 
 pub mod abi;
+pub mod address;
 pub mod amd64;
+pub mod call;
+pub mod constants;
 pub mod dump;
 pub mod format;
 pub mod lower;
 pub mod machine;
+pub mod select;
+pub mod vaarg;
 pub mod wrap;
 
 use crate::analysis::Facts;

@@ -19,7 +19,7 @@ sum:
 	endbr64
 	subq $16, %rsp
 	movq %rdi, (%rsp)
-	movq %rsi, 8(%rsp)
+	movl %esi, 8(%rsp)
 	movl (%rsp), %eax
 	addl 8(%rsp), %eax
 	addq $16, %rsp

@@ -29,7 +29,15 @@ first:
 	movq %r8, 64(%rsp)
 	movq %r9, 72(%rsp)
 	testb %al, %al
-	jne .Lbb1_2
+	je .Lbb1_3
+	movups %xmm0, 80(%rsp)
+	movups %xmm1, 96(%rsp)
+	movups %xmm2, 112(%rsp)
+	movups %xmm3, 128(%rsp)
+	movups %xmm4, 144(%rsp)
+	movups %xmm5, 160(%rsp)
+	movups %xmm6, 176(%rsp)
+	movups %xmm7, 192(%rsp)
 .Lbb1_3:
 	movl $8, (%rsp)
 	movl $48, 4(%rsp)
@@ -45,16 +53,6 @@ first:
 	addl $8, %eax
 	movl %eax, (%rsp)
 	jmp .Lbb1_6
-.Lbb1_2:
-	movups %xmm0, 80(%rsp)
-	movups %xmm1, 96(%rsp)
-	movups %xmm2, 112(%rsp)
-	movups %xmm3, 128(%rsp)
-	movups %xmm4, 144(%rsp)
-	movups %xmm5, 160(%rsp)
-	movups %xmm6, 176(%rsp)
-	movups %xmm7, 192(%rsp)
-	jmp .Lbb1_3
 .Lbb1_4:
 	movq 8(%rsp), %rcx
 	leaq 8(%rcx), %rax

@@ -6,32 +6,28 @@
 
 use super::regs::{R8, R9, R10, RAX, RCX, RDI, RDX, RSI, xmm};
 use crate::ir::{AbiType, Aggregate, Class, Field, FieldType, Module, Shape, TypeId};
+use crate::target::abi::{Assignment, Convention, Piece, Place, Signature, Spot};
 use crate::target::machine::PReg;
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-/// A calling convention.
-pub struct Convention {
-    pub int_args: &'static [PReg],
-    pub float_args: &'static [PReg],
-    pub int_results: &'static [PReg],
-    pub float_results: &'static [PReg],
-    /// Where `env` goes.
-    pub env: PReg,
-    /// Where `env` goes if the call is variadic, because `vector_count` has the other place.
-    pub env_variadic: PReg,
-    /// The register that tells a variadic function how many vector registers hold arguments.
-    pub vector_count: PReg,
-}
+pub static INT_ARGS: [PReg; 6] = [RDI, RSI, RDX, RCX, R8, R9];
+pub static FLOAT_ARGS: [PReg; 8] = [xmm(0), xmm(1), xmm(2), xmm(3), xmm(4), xmm(5), xmm(6), xmm(7)];
+const INT_RESULTS: [PReg; 2] = [RAX, RDX];
+const FLOAT_RESULTS: [PReg; 2] = [xmm(0), xmm(1)];
 
+/// Where a variadic call says how many vector registers hold arguments.
+pub const VECTOR_COUNT: PReg = RAX;
+
+/// Linux, macOS and most others.
 pub static SYSV: Convention = Convention {
-    int_args: &[RDI, RSI, RDX, RCX, R8, R9],
-    float_args: &[xmm(0), xmm(1), xmm(2), xmm(3), xmm(4), xmm(5), xmm(6), xmm(7)],
-    int_results: &[RAX, RDX],
-    float_results: &[xmm(0), xmm(1)],
+    registers: &super::regs::SYSV,
+    assign,
+    result,
     env: RAX,
     env_variadic: R10,
-    vector_count: RAX,
+    vector_count: Some(VECTOR_COUNT),
+    hidden_result: Some(RAX),
 };
 
 /// What an eightbyte of an aggregate holds.
@@ -112,45 +108,8 @@ fn classify(module: &Module, ty: &Aggregate, parts: &mut [Eightbyte; 2]) {
     }
 }
 
-/// A piece of an aggregate in a register.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Piece {
-    pub reg: PReg,
-    /// Where it starts in the aggregate.
-    pub offset: u64,
-    /// How many bytes of the aggregate it holds: 1 to 8.
-    pub bytes: u8,
-}
-
-/// Where an argument, a parameter or a result is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// A value of this class in a register.
-    Reg(PReg),
-    /// A value on the stack, at this offset of the stack arguments.
-    Stack(u64),
-    /// An aggregate in one or two registers.
-    Pieces(SmallVec<[Piece; 2]>),
-    /// An aggregate on the stack.
-    StackAggregate(u64),
-    /// An aggregate without bytes.
-    Nothing,
-}
-
-/// Where everything of a call or of a function's parameters goes.
-pub struct Assignment {
-    /// Where the address of the result's memory is passed, if the result is in memory.
-    pub hidden: Option<PReg>,
-    pub places: Vec<Place>,
-    /// Bytes of stack arguments, a multiple of 8.
-    pub stack: u64,
-    pub ints: usize,
-    pub floats: usize,
-}
-
 /// Gives out the registers and the stack of one call.
 struct Assigner {
-    convention: &'static Convention,
     ints: usize,
     floats: usize,
     stack: u64,
@@ -158,17 +117,17 @@ struct Assigner {
 
 impl Assigner {
     fn scalar(&mut self, class: Class) -> Place {
-        let (list, used) = if class.is_int() {
-            (self.convention.int_args, &mut self.ints)
+        let (list, used): (&[PReg], _) = if class.is_int() {
+            (&INT_ARGS, &mut self.ints)
         } else {
-            (self.convention.float_args, &mut self.floats)
+            (&FLOAT_ARGS, &mut self.floats)
         };
         if *used < list.len() {
             *used += 1;
             return Place::Reg(list[*used - 1]);
         }
         self.stack += 8;
-        Place::Stack(self.stack - 8)
+        Place::Stack { offset: self.stack - 8, bytes: 8 }
     }
 
     fn aggregate(&mut self, module: &Module, id: TypeId) -> Place {
@@ -178,16 +137,9 @@ impl Assigner {
             Passing::Registers(parts) => {
                 let count = |p| parts.iter().filter(|&&q| q == p).count();
                 let (ints, floats) = (count(Eightbyte::Int), count(Eightbyte::Float));
-                let convention = self.convention;
-                if self.ints + ints <= convention.int_args.len()
-                    && self.floats + floats <= convention.float_args.len()
-                {
-                    let pieces = pieces(
-                        ty.size,
-                        parts,
-                        &convention.int_args[self.ints..],
-                        &convention.float_args[self.floats..],
-                    );
+                if self.ints + ints <= INT_ARGS.len() && self.floats + floats <= FLOAT_ARGS.len() {
+                    let pieces =
+                        pieces(ty.size, parts, &INT_ARGS[self.ints..], &FLOAT_ARGS[self.floats..]);
                     self.ints += ints;
                     self.floats += floats;
                     return Place::Pieces(pieces);
@@ -208,7 +160,7 @@ fn pieces<'a>(
     parts: [Eightbyte; 2],
     mut ints: &'a [PReg],
     mut floats: &'a [PReg],
-) -> SmallVec<[Piece; 2]> {
+) -> SmallVec<[Piece; 4]> {
     let mut pieces = SmallVec::new();
     for (n, part) in parts.iter().enumerate() {
         let list = match part {
@@ -217,29 +169,26 @@ fn pieces<'a>(
             Eightbyte::Float => &mut floats,
         };
         let offset = 8 * n as u64;
-        pieces.push(Piece { reg: list[0], offset, bytes: (size - offset).min(8) as u8 });
+        pieces.push(Piece { at: Spot::Reg(list[0]), offset, bytes: (size - offset).min(8) as u8 });
         *list = &list[1..];
     }
     pieces
 }
 
 /// Where the arguments of a call or the parameters of a function go.
-pub fn assign(
-    convention: &'static Convention,
-    module: &Module,
-    ret: Option<AbiType>,
-    args: impl Iterator<Item = AbiType>,
-) -> Assignment {
-    let mut assigner = Assigner { convention, ints: 0, floats: 0, stack: 0 };
-    let hidden = match ret {
+fn assign(module: &Module, signature: &Signature<'_>) -> Assignment {
+    let mut assigner = Assigner { ints: 0, floats: 0, stack: 0 };
+    let hidden = match signature.ret {
         Some(AbiType::Aggregate(id)) if passing(module, id) == Passing::Memory => {
             assigner.ints = 1;
-            Some(convention.int_args[0])
+            Some(INT_ARGS[0])
         }
         _ => None,
     };
-    let places = args
-        .map(|ty| match ty {
+    let places = signature
+        .args
+        .iter()
+        .map(|&ty| match ty {
             AbiType::Aggregate(id) => assigner.aggregate(module, id),
             AbiType::Base(_) | AbiType::Byte { .. } | AbiType::Half { .. } => {
                 assigner.scalar(ty.class())
@@ -256,24 +205,17 @@ pub fn assign(
 }
 
 /// Where a result is. `StackAggregate` stands for the memory that the hidden pointer names.
-pub fn result(convention: &'static Convention, module: &Module, ty: AbiType) -> Place {
+fn result(module: &Module, ty: AbiType) -> Place {
     match ty {
         AbiType::Aggregate(id) => match passing(module, id) {
             Passing::Nothing => Place::Nothing,
             Passing::Memory => Place::StackAggregate(0),
-            Passing::Registers(parts) => Place::Pieces(pieces(
-                module.types[id].size,
-                parts,
-                convention.int_results,
-                convention.float_results,
-            )),
+            Passing::Registers(parts) => {
+                Place::Pieces(pieces(module.types[id].size, parts, &INT_RESULTS, &FLOAT_RESULTS))
+            }
         },
         AbiType::Base(_) | AbiType::Byte { .. } | AbiType::Half { .. } => {
-            Place::Reg(if ty.class().is_int() {
-                convention.int_results[0]
-            } else {
-                convention.float_results[0]
-            })
+            Place::Reg(if ty.class().is_int() { INT_RESULTS[0] } else { FLOAT_RESULTS[0] })
         }
     }
 }
@@ -290,13 +232,18 @@ mod tests {
         let options = crate::parse::Options::default();
         crate::parse::parse("-", text.as_bytes(), &options, &mut module).unwrap();
         let f = &module.functions[Index::new(0)];
-        let all = assign(&SYSV, &module, f.ret, f.params.iter().map(|p| p.ty));
-        (all.places, f.ret.map(|ty| result(&SYSV, &module, ty)), all.stack)
+        let args: Vec<AbiType> = f.params.iter().map(|p| p.ty).collect();
+        let signature =
+            Signature { ret: f.ret, args: &args, named: args.len(), variadic: f.variadic };
+        let all = assign(&module, &signature);
+        (all.places, f.ret.map(|ty| result(&module, ty)), all.stack)
     }
 
     fn in_registers(list: &[(PReg, u64, u8)]) -> Place {
         Place::Pieces(
-            list.iter().map(|&(reg, offset, bytes)| Piece { reg, offset, bytes }).collect(),
+            list.iter()
+                .map(|&(reg, offset, bytes)| Piece { at: Spot::Reg(reg), offset, bytes })
+                .collect(),
         )
     }
 
@@ -350,7 +297,7 @@ mod tests {
         assert_eq!(all[4], Place::StackAggregate(0));
         assert_eq!(all[5], Place::Reg(R9));
         assert_eq!(all[6], Place::StackAggregate(16));
-        assert_eq!(all[7], Place::Stack(48));
+        assert_eq!(all[7], Place::Stack { offset: 48, bytes: 8 });
         assert_eq!(ret, Some(Place::StackAggregate(0)));
         assert_eq!(stack, 56);
     }

@@ -1,13 +1,12 @@
 //! Addresses: which part of the computation of an address an instruction can do itself, as
 //! base + index * scale + displacement.
 
-use super::constants::Constant;
 use super::insts;
 use super::isel::Isel;
-use crate::ir::{Access, Class, Op, Ref, SlotId, SymbolId, TempId};
-use crate::target::lower::{Def, read, write};
-use crate::target::machine::{Address, Base, Operand, VReg};
-use smallvec::SmallVec;
+use crate::ir::{Access, Class, Op, Ref, TempId};
+use crate::target::address::{PartBase, Parts, Term};
+use crate::target::lower::{Def, write};
+use crate::target::machine::VReg;
 
 /// Symbols may be this far away from the byte an instruction names: the linker sees offsets of at
 /// most 2 GiB from the code to the result, and the program itself takes its part of that.
@@ -16,119 +15,43 @@ pub const SYMBOL_REACH: i64 = 1 << 30;
 /// Additions looked through in one address.
 const DEPTH: u32 = 6;
 
-/// A register operand of an address that is not in a register yet.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Term {
-    Value(Ref),
-    /// The address of a symbol, plus an offset.
-    Symbol(SymbolId, Access, i64),
-    /// A register that is there already.
-    Reg(VReg),
+/// A symbol cannot have an index: it becomes a register.
+fn symbol_to_register(parts: &mut Parts) {
+    if let PartBase::Symbol(symbol, Access::Direct) = parts.base {
+        parts.base = PartBase::Term(Term::Symbol(symbol, Access::Direct, 0));
+    }
 }
 
-/// The base of an address.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum PartBase {
-    None,
-    Term(Term),
-    Slot(SlotId),
-    Incoming,
-    Outgoing,
-    /// Direct or thread-local.
-    Symbol(SymbolId, Access),
+fn add_term(parts: &mut Parts, term: Term) -> bool {
+    symbol_to_register(parts);
+    parts.add_term(term)
 }
 
-/// An address taken apart.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Parts {
-    pub base: PartBase,
-    pub index: Option<Term>,
-    pub scale: u8,
-    pub disp: i64,
+/// A lea does more than another instruction would: three terms or a scale, or a base that has no
+/// other instruction.
+pub fn worth_lea(parts: &Parts) -> bool {
+    let needed = match parts.base {
+        PartBase::None | PartBase::Term(_) => false,
+        PartBase::Slot(_) | PartBase::Incoming | PartBase::Outgoing | PartBase::Symbol(..) => true,
+    };
+    needed || parts.index.is_some() && (parts.scale > 1 || parts.disp != 0)
 }
 
-impl Parts {
-    pub const ZERO: Parts = Parts { base: PartBase::None, index: None, scale: 1, disp: 0 };
-
-    /// An address that is all in one register.
-    pub fn term(term: Term) -> Parts {
-        Parts { base: PartBase::Term(term), ..Parts::ZERO }
-    }
-
-    pub fn slot(slot: SlotId) -> Parts {
-        Parts { base: PartBase::Slot(slot), ..Parts::ZERO }
-    }
-
-    /// `offset` bytes further on.
-    pub fn plus(self, offset: u64) -> Parts {
-        Parts { disp: self.disp.wrapping_add(offset as i64), ..self }
-    }
-
-    /// A symbol cannot have an index: it becomes a register.
-    fn symbol_to_register(&mut self) {
-        if let PartBase::Symbol(symbol, Access::Direct) = self.base {
-            self.base = PartBase::Term(Term::Symbol(symbol, Access::Direct, 0));
-        }
-    }
-
-    fn add_term(&mut self, term: Term) -> bool {
-        self.symbol_to_register();
-        if self.base == PartBase::None {
-            self.base = PartBase::Term(term);
-        } else if self.index.is_none() {
-            self.index = Some(term);
-        } else {
-            return false;
-        }
-        true
-    }
-
-    /// Gives the place of the base to something that can be nothing else.
-    fn set_base(&mut self, base: PartBase) -> bool {
-        if let PartBase::Term(term) = self.base
-            && self.index.is_none()
-        {
-            self.index = Some(term);
-            self.base = PartBase::None;
-        }
-        let free = self.base == PartBase::None;
-        if free {
-            self.base = base;
-        }
-        free
-    }
-
-    /// Three terms or a scale: better than separate instructions.
-    pub fn worth_lea(&self) -> bool {
-        self.index.is_some() && (self.scale > 1 || self.disp != 0)
-    }
-
-    /// A base that has no other instruction.
-    pub fn needs_lea(&self) -> bool {
-        match self.base {
-            PartBase::None | PartBase::Term(_) => false,
-            PartBase::Slot(_) | PartBase::Incoming | PartBase::Outgoing | PartBase::Symbol(..) => {
-                true
-            }
-        }
-    }
-
-    fn fits(&self) -> bool {
-        let reach = match self.base {
-            PartBase::Symbol(..) => SYMBOL_REACH,
-            PartBase::Slot(_) | PartBase::Incoming | PartBase::Outgoing => 1 << 30,
-            PartBase::None | PartBase::Term(_) => 1 << 31,
-        };
-        (-reach..reach).contains(&self.disp)
-    }
+fn fits(parts: &Parts) -> bool {
+    let reach = match parts.base {
+        PartBase::Symbol(..) => SYMBOL_REACH,
+        PartBase::Slot(_) | PartBase::Incoming | PartBase::Outgoing => 1 << 30,
+        PartBase::None | PartBase::Term(_) => 1 << 31,
+    };
+    (-reach..reach).contains(&parts.disp)
 }
 
 impl Isel<'_> {
-    /// Takes the address `r`, needed in the block being selected, apart.
-    pub fn parts(&self, r: Ref) -> Parts {
+    /// `Select::parts`
+    pub fn take_apart(&self, r: Ref) -> Parts {
         let r = self.b.resolve(r);
         let mut parts = Parts::ZERO;
-        if self.add_ref(&mut parts, r, DEPTH, Class::L, false) && parts.fits() {
+        if self.add_ref(&mut parts, r, DEPTH, Class::L, false) && fits(&parts) {
             return parts;
         }
         if let Some((symbol, access, offset)) = self.b.f.symbol_of(r) {
@@ -141,7 +64,7 @@ impl Isel<'_> {
     /// it. `None` if it cannot be done in one.
     pub fn parts_of_result(&self, t: TempId, class: Class) -> Option<Parts> {
         let mut parts = Parts::ZERO;
-        if !self.add_ref(&mut parts, Ref::temp(t), DEPTH, class, true) || !parts.fits() {
+        if !self.add_ref(&mut parts, Ref::temp(t), DEPTH, class, true) || !fits(&parts) {
             return None;
         }
         if let PartBase::Symbol(symbol, Access::Thread) = parts.base {
@@ -169,16 +92,16 @@ impl Isel<'_> {
                     parts.set_base(PartBase::Symbol(symbol, access))
                 }
                 Access::Direct | Access::Thread => {
-                    parts.add_term(Term::Symbol(symbol, access, offset))
+                    add_term(parts, Term::Symbol(symbol, access, offset))
                 }
                 Access::Extern | Access::ExternThread => {
                     parts.disp = parts.disp.wrapping_add(offset);
-                    parts.add_term(Term::Symbol(symbol, access, 0))
+                    add_term(parts, Term::Symbol(symbol, access, 0))
                 }
             };
         }
         if let Some(slot) = r.as_slot() {
-            return parts.set_base(PartBase::Slot(slot)) || parts.add_term(Term::Value(r));
+            return parts.set_base(PartBase::Slot(slot)) || add_term(parts, Term::Value(r));
         }
         let Some(t) = r.as_temp() else { return false };
         if let Def::Incoming(offset) = self.b.defs[t]
@@ -192,7 +115,7 @@ impl Isel<'_> {
             return true;
         }
         *parts = before;
-        parts.add_term(Term::Value(r))
+        add_term(parts, Term::Value(r))
     }
 
     /// Adds the operands of `t`'s instruction in its place.
@@ -213,7 +136,7 @@ impl Isel<'_> {
                     && self.add_ref(parts, inst.args[1], 0, class, false)
             }
             (Op::Add, None) => {
-                if !(root || (once && self.is_here(t))) {
+                if !(root || (once && self.b.is_here(t))) {
                     return false;
                 }
                 let before = *parts;
@@ -263,7 +186,7 @@ impl Isel<'_> {
             }
             parts.base = PartBase::Term(parts.index.take().expect("there is an index"));
         }
-        parts.symbol_to_register();
+        symbol_to_register(parts);
         let mut r = self.b.resolve(r);
         if r.as_temp().is_none() {
             return false;
@@ -283,45 +206,8 @@ impl Isel<'_> {
         true
     }
 
-    /// Defined in the block being selected.
-    pub fn is_here(&self, t: TempId) -> bool {
-        matches!(self.b.defs[t], Def::Inst(b, _) if Some(b) == self.source)
-    }
-
-    /// Brings the registers of an address into `operands`, whose numbers go into the address.
-    pub fn address(&mut self, parts: Parts, operands: &mut SmallVec<[Operand; 6]>) -> Address {
-        let mut take = |this: &mut Self, term: Term| {
-            let reg = this.term(term);
-            operands.push(read(reg));
-            operands.len() as u8 - 1
-        };
-        let base = match parts.base {
-            PartBase::None => Base::None,
-            PartBase::Term(term) => Base::Reg(take(self, term)),
-            PartBase::Slot(slot) => Base::Slot(slot),
-            PartBase::Incoming => Base::Incoming,
-            PartBase::Outgoing => Base::Outgoing,
-            PartBase::Symbol(symbol, access) => Base::Symbol(symbol, access),
-        };
-        let index = parts.index.map(|term| take(self, term));
-        Address { base, index, scale: parts.scale, disp: parts.disp }
-    }
-
-    fn term(&mut self, term: Term) -> VReg {
-        match term {
-            Term::Value(r) => self.value(r, Class::L),
-            Term::Symbol(symbol, access, offset) => {
-                self.constant(Constant::Symbol(symbol, access, offset))
-            }
-            Term::Reg(reg) => reg,
-        }
-    }
-
     /// `lea parts, reg`
     pub fn lea(&mut self, reg: VReg, size: u8, parts: Parts) {
-        let mut operands: SmallVec<[Operand; 6]> = SmallVec::new();
-        operands.push(write(reg));
-        let address = self.address(parts, &mut operands);
-        self.push_address(insts::LEA, size, &operands, address);
+        self.push_memory(insts::LEA, size, &[write(reg)], parts);
     }
 }

@@ -1,12 +1,13 @@
 //! Comparisons and what tests them: branches, selects, values 0 and 1.
 
-use super::address::Parts;
 use super::insts::{self, cond};
-use super::isel::{Isel, Operands, int_condition};
+use super::isel::{Isel, int_condition};
 use crate::ir::ops::Cond;
 use crate::ir::{Class, Inst, Op, Ref};
+use crate::target::address::{Operands, Parts};
 use crate::target::lower::{bank, read, write, write_over};
 use crate::target::machine::{Bank, VReg};
+use crate::target::select::Select;
 use smallvec::SmallVec;
 
 /// A comparison whose operands are in the order that the machine wants.
@@ -117,7 +118,7 @@ impl Isel<'_> {
     fn tested(&mut self, r: Ref, class: Class) -> VReg {
         let r = self.b.resolve(r);
         let Some(inst) = self.only_use(r) else { return self.value(r, class) };
-        let near = r.as_temp().is_some_and(|t| self.is_here(t));
+        let near = r.as_temp().is_some_and(|t| self.b.is_here(t));
         let sets = match inst.op {
             Op::Add | Op::Sub | Op::Neg | Op::And | Op::Or | Op::Xor => true,
             Op::Shl | Op::Shr | Op::Sar => self.b.f.bits(self.b.resolve(inst.args[1])).is_some(),
@@ -127,7 +128,7 @@ impl Isel<'_> {
             return self.value(r, class);
         }
         let reg = self.b.int_reg(class.size() as u8);
-        self.pure(inst, reg);
+        self.pure_inst(inst, reg);
         reg
     }
 
@@ -179,7 +180,7 @@ impl Isel<'_> {
         for (a, b, relation) in [(a, b, relation), (b, a, relation.swapped())] {
             if let Some(load) = self.foldable_load(b)
                 && let Some((size, signed)) = narrow_load(load.op)
-                && self.is_extended(a, size, signed)
+                && self.b.is_extended(a, size, signed)
             {
                 let parts = self.parts(load.args[0]);
                 let first = self.value(a, Class::W);

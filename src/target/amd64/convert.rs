@@ -1,11 +1,12 @@
 //! Extensions and conversions between classes.
 
-use super::address::Parts;
 use super::insts;
 use super::isel::{Isel, pool};
 use crate::ir::{Class, Inst, Op, Ref};
+use crate::target::address::Parts;
 use crate::target::lower::{read, write, write_over};
 use crate::target::machine::{Bank, MOp, VReg};
+use crate::target::select::Select;
 
 impl Isel<'_> {
     /// Zero-extends the low `size` bytes of `r`.

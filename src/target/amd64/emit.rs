@@ -119,9 +119,8 @@ impl Emitter<'_> {
             JCC => {
                 let taken = forward[block.succs[0]];
                 let other = forward[*block.succs.last().expect("a branch has a target")];
-                let rate = |n: usize| {
-                    block.succs.get(n).map_or(0.0, |&s| self.code.blocks[s].frequency)
-                };
+                let rate =
+                    |n: usize| block.succs.get(n).map_or(0.0, |&s| self.code.blocks[s].frequency);
                 branch(last.cond, taken, other, next, rate(1) > rate(0))
             }
             _ => unreachable!("row {} is no terminator", last.op),

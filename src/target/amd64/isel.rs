@@ -7,42 +7,29 @@
 //! Registers of class `w` hold zeros above bit 31 if the instruction that made them is a 32-bit
 //! one; parameters, results of calls and phis hold anything there.
 
-use super::address::Parts;
-use super::constants::Hoists;
+use super::address::worth_lea;
 use super::insts::{self, cond};
 use super::regs::{RAX, RCX, RDX};
-use super::{abi, call, flags, vaarg};
+use super::{flags, vaarg};
 use crate::analysis::{FactSet, Facts};
-use crate::index::Index;
-use crate::ir::ops::{Cond, Effect};
-use crate::ir::{BlockId, Class, Function, Inst, Jump, Module, Op, Ref, SlotId};
+use crate::ir::ops::Cond;
+use crate::ir::{AbiType, BlockId, Class, Function, Inst, Module, Op, Ref};
 use crate::target::Features;
-use crate::target::lower::{
-    Builder, Def, Source, bank, read, read_in, write, write_in, write_over,
-};
-use crate::target::machine::{Address, Base, MFunction, MInst, MOp, Operand, PReg, VReg, op};
+use crate::target::abi::Convention;
+use crate::target::address::{Operands, Parts, address};
+use crate::target::constants::Constant;
+use crate::target::lower::{Builder, read, read_in, write, write_in, write_over};
+use crate::target::machine::{Address, Bank, Base, MFunction, MInst, MOp, Operand, PReg, VReg, op};
+use crate::target::select::{Select, Stores};
 use smallvec::{SmallVec, smallvec};
+use std::ops::{Deref, DerefMut};
 
 /// The selector of one function.
 pub struct Isel<'a> {
     pub b: Builder<'a>,
-    pub convention: &'static abi::Convention,
-    /// The IL block being selected; `None` in a block on an edge.
-    pub source: Option<BlockId>,
-    /// Before each instruction of the block (and at its end): how many wrote memory so far.
-    epochs: Vec<u32>,
-    /// The instruction being selected, or the number of instructions for the jump.
-    pub position: usize,
-    /// The result's address, if it is in memory.
-    pub hidden: Option<VReg>,
-    /// Where the parameters are.
-    pub params: abi::Assignment,
-    /// Where a variadic function that reads its list saves its registers.
-    pub save_area: Option<SlotId>,
-    /// How it saves vector registers, and the registers it has defined for them.
+    /// How a variadic function saves vector registers, and the registers it has defined for them.
     pub vectors: Option<vaarg::Vectors>,
     pub saved_vectors: Vec<(VReg, PReg)>,
-    pub hoists: Hoists,
 }
 
 /// Instruction selection and ABI lowering of one function.
@@ -51,7 +38,7 @@ pub fn select(
     facts: &Facts,
     module: &Module,
     features: &Features,
-    convention: &'static abi::Convention,
+    convention: &'static Convention,
 ) -> MFunction {
     let _ = features;
     let expanded = vaarg::expand(f);
@@ -63,42 +50,138 @@ pub fn select(
         }
         None => (f, facts),
     };
-    let params = abi::assign(convention, module, f.ret, f.params.iter().map(|p| p.ty));
     let mut isel = Isel {
-        b: Builder::new(f, module, facts),
-        convention,
-        source: None,
-        epochs: Vec::new(),
-        position: 0,
-        hidden: None,
-        params,
-        save_area: None,
+        b: Builder::new(f, module, facts, convention),
         vectors: expanded.as_ref().and_then(|e| e.vectors),
         saved_vectors: Vec::new(),
-        hoists: Hoists::new(f, facts),
     };
-    isel.place_parameters();
-    isel.b.find_definitions(same_value);
-    isel.b.prepare_phis();
-    for n in (0..isel.b.order.len()).rev() {
-        isel.block(n);
-    }
+    isel.run();
     flags::reuse_across(&mut isel.b.code);
-    isel.b.code.outgoing = isel.b.code.outgoing.next_multiple_of(16);
     isel.b.code
 }
 
-/// What an instruction's result is another name for.
-fn same_value(b: &mut Builder<'_>, inst: &Inst) -> Option<Ref> {
-    match inst.op {
-        Op::Copy => Some(inst.args[0]),
-        // A 32-bit operation has done it already.
-        Op::Extuw => {
-            let r = b.resolve(inst.args[0]);
-            b.definition(r).is_some_and(clears_upper_half).then_some(r)
+impl<'a> Deref for Isel<'a> {
+    type Target = Builder<'a>;
+
+    fn deref(&self) -> &Builder<'a> {
+        &self.b
+    }
+}
+
+impl<'a> DerefMut for Isel<'a> {
+    fn deref_mut(&mut self) -> &mut Builder<'a> {
+        &mut self.b
+    }
+}
+
+impl<'a> Select<'a> for Isel<'a> {
+    fn same_value(b: &Builder<'_>, inst: &Inst) -> Option<Ref> {
+        match inst.op {
+            Op::Copy => Some(inst.args[0]),
+            // A 32-bit operation has done it already.
+            Op::Extuw => {
+                let r = b.resolve(inst.args[0]);
+                b.definition(r).is_some_and(clears_upper_half).then_some(r)
+            }
+            _ => None,
         }
-        Op::Call => call::result_pad(b, inst),
-        _ => None,
+    }
+
+    fn pure(&mut self, inst: &Inst, to: VReg) {
+        self.pure_inst(inst, to);
+    }
+
+    fn load(&mut self, inst: &Inst, to: VReg) {
+        let parts = self.parts(inst.args[0]);
+        self.load_from(inst.op, inst.class, to, parts);
+    }
+
+    fn store(&mut self, inst: &Inst) {
+        self.store_inst(inst);
+    }
+
+    fn allocate(&mut self, inst: &Inst, to: VReg) {
+        self.alloc(inst, to);
+    }
+
+    fn branch(&mut self, c: Ref) {
+        let cond = self.test(c);
+        self.b.push(insts::JCC, 0, &[]).cond = cond;
+    }
+
+    fn constant_into(&mut self, reg: VReg, constant: Constant) {
+        self.make_constant(reg, constant);
+    }
+
+    fn move_bits(&mut self, to: VReg, from: VReg, size: u8) {
+        let row = match self.b.code.vregs[to].bank {
+            Bank::Float => insts::MOVD_FR,
+            Bank::Int => insts::MOVD_RF,
+        };
+        self.b.push(row, size, &[write(to), read(from)]);
+    }
+
+    fn parts(&self, r: Ref) -> Parts {
+        self.take_apart(r)
+    }
+
+    fn address_into(&mut self, reg: VReg, parts: Parts) {
+        self.lea(reg, 8, parts);
+    }
+
+    fn copy_memory(&mut self, from: Parts, to: Parts, bytes: u64, _align: u64) {
+        self.copy(from, to, bytes);
+    }
+
+    fn load_reg(&mut self, to: VReg, from: Parts, size: u8) {
+        let row = match self.b.code.vregs[to].bank {
+            Bank::Float => insts::FMOV_RM,
+            Bank::Int if size < 4 => insts::MOVZX_RM,
+            Bank::Int => insts::MOV_RM,
+        };
+        self.push_memory(row, size, &[write(to)], from);
+    }
+
+    fn load_piece(&mut self, from: Parts, bytes: u8, _align: u64) -> VReg {
+        self.load_bytes(from, bytes)
+    }
+
+    fn store_reg(&mut self, to: Parts, reg: VReg, size: u8) {
+        let row = match self.b.code.vregs[reg].bank {
+            Bank::Int => insts::MOV_MR,
+            Bank::Float => insts::FMOV_MR,
+        };
+        self.push_memory(row, size, &[read(reg)], to);
+    }
+
+    fn store_value(&mut self, to: Parts, value: Ref, class: Class, size: u8) {
+        self.store_to(to, value, class, size);
+    }
+
+    fn extended(&mut self, value: Ref, ty: AbiType) -> VReg {
+        self.extended_argument(value, ty)
+    }
+
+    fn push_call(&mut self, callee: Ref, operands: SmallVec<[Operand; 16]>) {
+        self.emit_call(callee, operands);
+    }
+
+    fn vastart(&mut self, inst: &Inst) {
+        self.start_list(inst);
+    }
+
+    fn save_registers(&mut self, defs: &mut SmallVec<[Operand; 16]>, stores: &mut Stores) {
+        self.save_argument_registers(defs, stores);
+    }
+
+    fn block_start(&mut self, block: BlockId) {
+        if self.vectors.is_some_and(|v| v.save == block) {
+            self.save_vectors();
+        }
+    }
+
+    fn block_end(&mut self) {
+        flags::reuse_flags(&mut self.b.code, self.b.block);
     }
 }
 
@@ -180,114 +263,7 @@ pub fn fits32(value: i64) -> bool {
     i32::try_from(value).is_ok()
 }
 
-pub type Operands = SmallVec<[Operand; 6]>;
-
 impl<'a> Isel<'a> {
-    fn block(&mut self, n: usize) {
-        self.b.block = Index::new(n);
-        let source = self.b.order[n];
-        let Source::Block(block) = source else {
-            self.source = None;
-            self.b.push_jump();
-            self.edge_values();
-            self.b.finish_block();
-            return;
-        };
-        self.source = Some(block);
-        let f = self.b.f;
-        self.epochs.clear();
-        let mut epoch = 0;
-        for inst in &f.blocks[block].insts {
-            self.epochs.push(epoch);
-            if matches!(inst.op.row().effect, Effect::Write | Effect::Any) || inst.volatile {
-                epoch += 1;
-            }
-        }
-        self.epochs.push(epoch);
-        self.position = f.blocks[block].insts.len();
-        self.jump(f.blocks[block].jump);
-        self.b.flush();
-        self.edge_values();
-        self.b.flush();
-        for (i, inst) in f.blocks[block].insts.iter().enumerate().rev() {
-            self.position = i;
-            self.inst(inst);
-            self.b.flush();
-        }
-        if self.vectors.is_some_and(|v| v.save == block) {
-            self.save_vectors();
-        }
-        if n == 0 {
-            self.receive_parameters();
-        }
-        self.b.finish_block();
-        flags::reuse_flags(&mut self.b.code, self.b.block);
-    }
-
-    /// Makes the values that phis of the successor want from here and that are no temporaries.
-    fn edge_values(&mut self) {
-        let mut rows: SmallVec<[(VReg, Ref, Class); 8]> = SmallVec::new();
-        self.b.for_each_edge_value(|_, reg, value, class| rows.push((reg, value, class)));
-        self.b.flush();
-        for (reg, value, class) in rows {
-            let constant = self.constant_of(value, class);
-            self.constant_into(reg, constant);
-        }
-        self.hoisted_here();
-        self.b.flush();
-    }
-
-    fn jump(&mut self, jump: Jump) {
-        match jump {
-            Jump::Jmp(_) => self.b.push_jump(),
-            Jump::Hlt => {
-                self.b.push(op::TRAP, 0, &[]);
-            }
-            Jump::Ret(value) => self.ret(value),
-            Jump::Jnz(..) if self.b.code.blocks[self.b.block].succs.len() == 1 => {
-                self.b.push_jump();
-            }
-            Jump::Jnz(c, _, _) => {
-                let cond = self.test(c);
-                self.b.push(insts::JCC, 0, &[]).cond = cond;
-            }
-        }
-    }
-
-    fn inst(&mut self, inst: &Inst) {
-        let wanted = match inst.to {
-            Some(to) => self.b.wanted(to),
-            None => None,
-        };
-        match (inst.op.row().effect, wanted) {
-            (Effect::Pure, None) => {}
-            (Effect::Read, None) if !inst.volatile => {}
-            (Effect::Pure, Some(reg)) => self.pure(inst, reg),
-            (Effect::Read, wanted) => {
-                let reg = wanted
-                    .unwrap_or_else(|| self.b.new_reg(bank(inst.class), inst.class.size() as u8));
-                self.load(inst, reg);
-            }
-            (Effect::Write | Effect::Any | Effect::Pinned, wanted) => self.effect(inst, wanted),
-        }
-    }
-
-    fn effect(&mut self, inst: &Inst, wanted: Option<VReg>) {
-        match inst.op {
-            Op::Call => self.call(inst),
-            Op::Blit => self.blit(inst),
-            Op::Vastart => self.vastart(inst),
-            Op::Vaarg => unreachable!("expanded before selection"),
-            Op::Alloc4 | Op::Alloc8 | Op::Alloc16 => self.alloc(inst, wanted),
-            Op::Dbgloc => {
-                let number = |r| self.b.f.bits(r).unwrap_or(0);
-                let imm = (number(inst.args[0]) as u32 as u64) | number(inst.args[1]) << 32;
-                self.b.push(op::LOCATION, 0, &[]).imm = imm as i64;
-            }
-            _ => self.store(inst),
-        }
-    }
-
     // ---- operands ----
 
     /// Appends an instruction with a memory operand.
@@ -313,7 +289,7 @@ impl<'a> Isel<'a> {
         parts: Parts,
     ) -> &mut MInst {
         let mut all: Operands = SmallVec::from_slice(operands);
-        let address = self.address(parts, &mut all);
+        let address = address(self, parts, &mut all);
         self.push_address(row, size, &all, address)
     }
 
@@ -323,22 +299,6 @@ impl<'a> Isel<'a> {
         fits32(bits).then_some(bits)
     }
 
-    /// The load that computes `r`, if the instruction being selected is its only user and may do
-    /// it instead: nothing writes memory between the two.
-    pub fn foldable_load(&self, r: Ref) -> Option<&'a Inst> {
-        let r = self.b.resolve(r);
-        let t = r.as_temp()?;
-        let Def::Inst(b, i) = self.b.defs[t] else { return None };
-        let inst = self.b.definition(r)?;
-        let here = Some(b) == self.source
-            && self.b.uses[t] == 1
-            && self.b.wanted(t).is_none()
-            && inst.op.is_load()
-            && !inst.volatile
-            && self.epochs[i as usize] == self.epochs[self.position];
-        here.then_some(inst)
-    }
-
     /// The address of a foldable load, as a value of `size` bytes: of one that reads as many, or
     /// more, as the low bytes come first.
     pub fn memory_operand(&self, r: Ref, size: u8) -> Option<Parts> {
@@ -346,27 +306,9 @@ impl<'a> Isel<'a> {
         (load.op.load_size() >= Some(u32::from(size))).then(|| self.parts(load.args[0]))
     }
 
-    /// The definition of `r`, if the instruction being selected is its only user.
-    pub fn only_use(&self, r: Ref) -> Option<&'a Inst> {
-        let r = self.b.resolve(r);
-        let t = r.as_temp()?;
-        if self.b.uses[t] != 1 || self.b.wanted(t).is_some() {
-            return None;
-        }
-        self.b.definition(r)
-    }
-
-    /// Nothing later uses `r`: its register may be overwritten.
-    fn dies(&self, r: Ref) -> bool {
-        match self.b.resolve(r).as_temp() {
-            Some(t) => self.b.dies(t),
-            None => true,
-        }
-    }
-
     // ---- pure instructions ----
 
-    pub fn pure(&mut self, inst: &Inst, to: VReg) {
+    pub fn pure_inst(&mut self, inst: &Inst, to: VReg) {
         let size = inst.class.size() as u8;
         match inst.op {
             Op::Add if inst.class.is_int() => self.add(inst, to),
@@ -438,8 +380,12 @@ impl<'a> Isel<'a> {
             (b, a)
         } else if inst.class.is_float() && self.calls_around() {
             // A float that lives across a call is in memory, and can be added from there.
-            if is_next(a) || (self.dies(b) && !self.dies(a)) { (b, a) } else { (a, b) }
-        } else if is_next(b) || (self.dies(b) && !self.dies(a) && !is_next(a)) {
+            if is_next(a) || (self.b.value_dies(b) && !self.b.value_dies(a)) {
+                (b, a)
+            } else {
+                (a, b)
+            }
+        } else if is_next(b) || (self.b.value_dies(b) && !self.b.value_dies(a) && !is_next(a)) {
             (b, a)
         } else {
             (a, b)
@@ -471,7 +417,7 @@ impl<'a> Isel<'a> {
             self.memory_operand(a, size).is_some() || self.memory_operand(b, size).is_some();
         if !memory
             && let Some(parts) = self.parts_of_result(t, inst.class)
-            && (parts.worth_lea() || parts.needs_lea())
+            && worth_lea(&parts)
         {
             self.lea(to, size, parts);
         } else if let Some(imm) = self.immediate(b, inst.class) {
@@ -496,7 +442,7 @@ impl<'a> Isel<'a> {
         {
             let t = inst.to.expect("a sub has a result");
             if let Some(parts) = self.parts_of_result(t, inst.class)
-                && (parts.worth_lea() || parts.needs_lea())
+                && worth_lea(&parts)
             {
                 self.lea(to, size, parts);
                 return;
@@ -573,20 +519,14 @@ impl<'a> Isel<'a> {
         self.b.push(row, inst.class.size() as u8, &[write_over(to, 1), read(from)]);
     }
 
-    /// The shift count, if it is a constant.
-    fn count(&self, inst: &Inst) -> Option<u64> {
-        let width = u64::from(inst.class.size()) * 8;
-        Some(self.b.f.bits(self.b.resolve(inst.args[1]))? % width)
-    }
-
     fn shl(&mut self, inst: &Inst, to: VReg) {
         let size = inst.class.size() as u8;
-        match self.count(inst) {
+        match self.b.shift_count(inst) {
             Some(1) => {
                 let from = self.value(inst.args[0], inst.class);
                 self.b.push(insts::ADD3_RR, size, &[write(to), read(from), read(from)]);
             }
-            Some(2 | 3) if !self.dies(inst.args[0]) => {
+            Some(2 | 3) if !self.b.value_dies(inst.args[0]) => {
                 let t = inst.to.expect("a shift has a result");
                 match self.parts_of_result(t, inst.class) {
                     Some(parts) => self.lea(to, size, parts),
@@ -600,7 +540,7 @@ impl<'a> Isel<'a> {
     fn shift(&mut self, by_imm: MOp, by_cl: MOp, inst: &Inst, to: VReg) {
         let size = inst.class.size() as u8;
         let from = self.overwritten(inst.args[0], inst.class);
-        match self.count(inst) {
+        match self.b.shift_count(inst) {
             Some(0) => {
                 // A 32-bit move, so that a w keeps its zeros above.
                 let from = self.b.read_any(from, size);

@@ -1,12 +1,13 @@
 //! Loads, stores, copies of memory and run-time allocation.
 
-use super::address::{Parts, Term};
 use super::insts;
-use super::isel::{Isel, Operands, fits32, forms};
+use super::isel::{Isel, fits32, forms};
 use super::regs::{RBP, RCX, RDI, RSI};
 use crate::ir::{Class, Inst, Op, Ref};
+use crate::target::address::{Operands, Parts, Term, address};
 use crate::target::lower::{read, read_in, scratch, write, write_over};
 use crate::target::machine::{Bank, MOp, Operand, PRegSet, VReg};
+use crate::target::select::Select;
 use smallvec::SmallVec;
 
 /// The largest copy that is written out as moves; beyond it is a string instruction.
@@ -16,12 +17,8 @@ const INLINE_COPY: u64 = 512;
 const COPY_ROW: u64 = 256;
 
 impl Isel<'_> {
-    pub fn load(&mut self, inst: &Inst, to: VReg) {
-        let parts = self.parts(inst.args[0]);
-        self.load_from(inst.op, inst.class, to, parts);
-    }
-
-    pub fn store(&mut self, inst: &Inst) {
+    /// `Select::store`
+    pub fn store_inst(&mut self, inst: &Inst) {
         let size = inst.op.store_size().expect("a store") as u8;
         let value = self.b.resolve(inst.args[0]);
         if !inst.volatile && self.modify(inst, value, size) {
@@ -68,15 +65,6 @@ impl Isel<'_> {
             value = self.b.resolve(inst.args[0]);
         }
         value
-    }
-
-    /// Stores a register, integer or float.
-    pub fn store_reg(&mut self, parts: Parts, reg: VReg, size: u8) {
-        let row = match self.b.code.vregs[reg].bank {
-            Bank::Int => insts::MOV_MR,
-            Bank::Float => insts::FMOV_MR,
-        };
-        self.push_memory(row, size, &[read(reg)], parts);
     }
 
     /// `store (op (load p), x), p` in one instruction. False if it is not that.
@@ -156,14 +144,8 @@ impl Isel<'_> {
         true
     }
 
-    pub fn blit(&mut self, inst: &Inst) {
-        let bytes = self.b.f.bits(inst.args[2]).unwrap_or(0);
-        let (from, to) = (self.parts(inst.args[0]), self.parts(inst.args[1]));
-        self.copy_memory(from, to, bytes);
-    }
-
     /// Copies `bytes` bytes from one address to another. The areas are apart or the same.
-    pub fn copy_memory(&mut self, from: Parts, to: Parts, bytes: u64) {
+    pub fn copy(&mut self, from: Parts, to: Parts, bytes: u64) {
         if bytes > INLINE_COPY {
             return self.copy_string(from, to, bytes);
         }
@@ -180,8 +162,8 @@ impl Isel<'_> {
         let temporary = self.b.new_reg(bank, 8);
         let mut operands: Operands = SmallVec::new();
         operands.push(scratch(temporary));
-        let source = self.address(from, &mut operands);
-        let destination = self.address(to, &mut operands);
+        let source = address(self, from, &mut operands);
+        let destination = address(self, to, &mut operands);
         self.push_address(insts::BLIT, 8, &operands, source).imm = bytes as i64;
         self.b.address(destination);
     }
@@ -205,10 +187,9 @@ impl Isel<'_> {
     }
 
     /// Run-time allocation. The stack pointer stays aligned to 16, which is all that is asked.
-    pub fn alloc(&mut self, inst: &Inst, wanted: Option<VReg>) {
+    pub fn alloc(&mut self, inst: &Inst, to: VReg) {
         self.b.code.dynamic = true;
         self.b.code.reserved.insert(RBP);
-        let to = wanted.unwrap_or_else(|| self.b.int_reg(8));
         if let Some(bits) = self.b.f.bits(self.b.resolve(inst.args[0])) {
             let size = (bits.wrapping_add(15) & !15) as i64;
             if fits32(size) {
@@ -228,7 +209,7 @@ impl Isel<'_> {
 
     /// The `bytes` (1 to 8) bytes at an address in an integer register, the rest of it unspecified,
     /// without touching memory behind them.
-    pub fn load_piece(&mut self, parts: Parts, bytes: u8) -> VReg {
+    pub fn load_bytes(&mut self, parts: Parts, bytes: u8) -> VReg {
         let one = |this: &mut Self, row: MOp, size: u8, offset: u64| {
             let to = this.b.int_reg(8);
             this.push_memory(row, size, &[write(to)], parts.plus(offset));

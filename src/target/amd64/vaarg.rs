@@ -5,6 +5,7 @@
 //! the offset of its kind is inside the save area the argument is there, else on the stack.
 
 use crate::ir::{Block, BlockId, Class, Function, Inst, Jump, Op, Phi, Ref, TempId};
+use crate::target::vaarg::{self, Appender, has, rename_pred};
 use smallvec::smallvec;
 
 /// Bytes of the save area that hold integer registers, and all of it.
@@ -29,15 +30,12 @@ pub struct Vectors {
 /// The function with each `vaarg` expanded, and with a place to save registers if it has a
 /// `vastart`; `None` if it has neither.
 pub fn expand(f: &Function) -> Option<Expanded> {
-    let has = |op| f.blocks.iter().any(|b| b.insts.iter().any(|i| i.op == op));
-    let starts = has(Op::Vastart);
-    if !starts && !has(Op::Vaarg) {
+    let starts = has(f, Op::Vastart);
+    if !starts && !has(f, Op::Vaarg) {
         return None;
     }
     let mut f = f.clone();
-    for b in f.blocks.indices() {
-        expand_block(&mut f, b);
-    }
+    vaarg::expand(&mut f, expand_one);
     let vectors = starts.then(|| add_save_block(&mut f));
     Some(Expanded { function: f, vectors })
 }
@@ -55,66 +53,6 @@ fn add_save_block(f: &mut Function) -> Vectors {
     let any = to.op(Op::Extub, Class::W, &[Ref::temp(count)]);
     f.blocks[entry].jump = Jump::Jnz(any, save, rest);
     Vectors { count, save }
-}
-
-/// In the phis of `succs`: what came from `old` comes from `new`.
-fn rename_pred(f: &mut Function, succs: &[BlockId], old: BlockId, new: BlockId) {
-    for &b in succs {
-        for (from, _) in f.blocks[b].phis.iter_mut().flat_map(|phi| &mut phi.args) {
-            if *from == old {
-                *from = new;
-            }
-        }
-    }
-}
-
-/// Cuts `b` at each `vaarg`. Its phis stay with the first part, its jump goes to the last.
-fn expand_block(f: &mut Function, b: BlockId) {
-    if !f.blocks[b].insts.iter().any(|i| i.op == Op::Vaarg) {
-        return;
-    }
-    let insts = std::mem::take(&mut f.blocks[b].insts);
-    let jump = f.blocks[b].jump;
-    let mut current = b;
-    for inst in insts {
-        if inst.op == Op::Vaarg {
-            current = expand_one(f, current, &inst);
-        } else {
-            f.blocks[current].insts.push(inst);
-        }
-    }
-    f.blocks[current].jump = jump;
-    rename_pred(f, &jump.successors(), b, current);
-}
-
-/// Pure or reading instructions appended to one block.
-struct Appender<'a> {
-    f: &'a mut Function,
-    block: BlockId,
-}
-
-impl Appender<'_> {
-    fn op(&mut self, op: Op, class: Class, args: &[Ref]) -> Ref {
-        let to = self.f.new_temp(class);
-        self.op_to(to, op, class, args);
-        Ref::temp(to)
-    }
-
-    fn op_to(&mut self, to: TempId, op: Op, class: Class, args: &[Ref]) {
-        self.f.blocks[self.block].insts.push(Inst::new(op, class, to, args));
-    }
-
-    fn store(&mut self, op: Op, value: Ref, address: Ref) {
-        self.f.blocks[self.block].insts.push(Inst::effect(op, &[value, address]));
-    }
-
-    fn plus(&mut self, class: Class, a: Ref, n: i64) -> Ref {
-        if n == 0 {
-            return a;
-        }
-        let n = self.f.int(n);
-        self.op(Op::Add, class, &[a, n])
-    }
 }
 
 /// Returns the block that goes on after the `vaarg`.
@@ -153,13 +91,6 @@ fn expand_one(f: &mut Function, block: BlockId, inst: &Inst) -> BlockId {
     let args = smallvec![(saved, in_area), (stack, on_stack)];
     to.f.blocks[rest].phis.push(Phi { to: at, class: Class::L, args });
     to.block = rest;
-    let load = match class {
-        Class::W => Op::Loaduw,
-        Class::L => Op::Loadl,
-        Class::S => Op::Loads,
-        Class::D => Op::Loadd,
-    };
-    let result = inst.to.unwrap_or_else(|| to.f.new_temp(class));
-    to.op_to(result, load, class, &[Ref::temp(at)]);
+    to.load_result(inst, Ref::temp(at));
     rest
 }
