@@ -68,6 +68,31 @@ impl Names<'_> {
         out.extend_from_slice(name);
     }
 
+    /// Appends a symbol's name with more before and after it, inside its quotes if it has any.
+    pub fn push_symbol_within(
+        &self,
+        out: &mut Vec<u8>,
+        before: &[u8],
+        symbol: SymbolId,
+        after: &[u8],
+    ) {
+        let name = self.module.symbols.name(symbol);
+        if let Some(inside) = name.strip_prefix(b"\"").and_then(|n| n.strip_suffix(b"\"")) {
+            for part in [b"\"", before, inside, after, b"\""] {
+                out.extend_from_slice(part);
+            }
+        } else {
+            out.extend_from_slice(before);
+            self.push_symbol(out, symbol);
+            out.extend_from_slice(after);
+        }
+    }
+
+    /// Appends the name of the cell that holds a symbol's address, on COFF.
+    pub fn push_reference_cell(&self, out: &mut Vec<u8>, symbol: SymbolId) {
+        self.push_symbol_within(out, b".refptr.", symbol, b"");
+    }
+
     /// Appends the label of a block of the function.
     pub fn push_block(&self, out: &mut Vec<u8>, block: BlockId) {
         out.extend_from_slice(self.target.local_prefix.as_bytes());
