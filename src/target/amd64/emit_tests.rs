@@ -4,12 +4,13 @@ use super::super::codes::{self, Code};
 use super::super::insts::*;
 use super::super::{print, regs::*};
 use super::*;
-use crate::index::Index;
+use crate::index::{Index, IndexVec};
 use crate::ir::{Access, Function, Module, Slot, SlotId, SymbolId};
 use crate::target::machine::{
-    Address, AddressId, Allocation, Constraint, MBlock, MOp, Operand, PRegSet, Role, VReg, VRegInfo,
+    Address, AddressId, Allocation, Constraint, MBlock, MFunction, MOp, Operand, PRegSet, Role,
+    Step, VReg, VRegInfo,
 };
-use crate::target::{Features, Layout, Names, ObjectFormat, Target};
+use crate::target::{Features, Instruction, Layout, Names, ObjectFormat, Target};
 use pretty_assertions::assert_eq;
 
 /// A function under construction; operands are given by their locations.

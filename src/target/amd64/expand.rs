@@ -1,22 +1,20 @@
 //! From rows of selection to machine instructions, now that registers are known.
 
 use super::codes::Code;
-use super::emit::{Emitter, Wanted};
+use super::emit::Emitter;
 use super::insts::{self, Row, Shape};
 use super::regs::{R13, RAX, RBP, RCX, RSP};
 use crate::index::Index;
 use crate::ir::Access;
-use crate::target::machine::{AddressId, Bank, Base, Location, MInst, PReg, op};
+use crate::target::emission::Wanted;
+use crate::target::machine::{AddressId, Bank, Base, MInst, PReg};
 use crate::target::{Arg, Memory, MemoryBase};
 
 impl Emitter<'_> {
-    /// Emits what `inst` does. `wanted` is what of the flags must survive it if the row keeps
-    /// flags, and may be read from it if it writes them. Terminators are the block's business.
-    pub fn expand(&mut self, inst: &MInst, wanted: Wanted) {
+    /// `Emit::expand`
+    pub fn expand_row(&mut self, inst: &MInst, wanted: Wanted) {
         match inst.op {
-            op::NOP | op::PARAMS | op::JUMP | op::RETURN | op::TRAP | insts::JCC => {}
-            op::COPY => self.copy(inst),
-            op::LOCATION => self.location(inst.imm as u32, (inst.imm >> 32) as u32),
+            insts::JCC => {}
             insts::MOV_RI => self.constant(self.reg(inst, 0), inst.imm, inst.size, wanted),
             insts::LEA => {
                 let m = self.memory(inst);
@@ -160,17 +158,6 @@ impl Emitter<'_> {
     fn special_operand(&mut self, inst: &MInst, n: usize) {
         let operand = self.operand(inst, n);
         self.put(insts::row(inst.op).code, inst.size, &[operand]);
-    }
-
-    fn copy(&mut self, inst: &MInst) {
-        let operands = self.code.operands(inst);
-        let size = self.code.vregs[operands[0].reg].size;
-        let from = self.input.allocation.location(inst, 1);
-        let to = match self.operand(inst, 0) {
-            Arg::Reg(r) => Location::Reg(r),
-            _ => self.input.allocation.location(inst, 0),
-        };
-        self.transfer(from, to, size);
     }
 
     /// `value` into a register, in the shortest form.
