@@ -10,6 +10,7 @@ pub mod dump;
 pub mod emission;
 pub mod format;
 pub mod frame;
+pub mod idioms;
 pub mod lower;
 pub mod machine;
 pub mod select;

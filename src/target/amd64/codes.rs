@@ -113,6 +113,15 @@ codes! {
     Rol      "rol"       Shift;
     Ror      "ror"       Shift;
     Bswap    "bswap"     Sized;
+    /// Between memory and a register, bytes reversed (`-m movbe`).
+    Movbe    "movbe"     Sized;
+    Popcnt   "popcnt"    Sized;
+    /// Destination, source, count; no flags (`-m bmi2`).
+    Shlx     "shlx"      Sized;
+    Shrx     "shrx"      Sized;
+    Sarx     "sarx"      Sized;
+    /// Destination, source, immediate.
+    Rorx     "rorx"      Sized;
     /// ax, eax, rax sign-extended in place: `cwtl`, `cltq`.
     Cwtl     "cwtl"      Plain;
     Cltq     "cltq"      Plain;

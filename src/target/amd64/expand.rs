@@ -141,7 +141,11 @@ impl Emitter<'_> {
                 args[..2].copy_from_slice(&[Arg::Memory(self.memory(inst)), imm]);
                 2
             }
-            Shape::DUU | Shape::Special => {
+            Shape::DUU => {
+                args = [self.operand(inst, 0), self.operand(inst, 1), self.operand(inst, 2)];
+                3
+            }
+            Shape::Special => {
                 unreachable!("{} has its own expansion", row.name)
             }
         };

@@ -173,6 +173,18 @@ rows! {
     NOT_R T Keep Not;
     NOT_M M Keep Not;
     BSWAP_R T Keep Bswap;
+    /// `-m movbe`: load and store of `size` (2, 4, 8) bytes in reverse order.
+    MOVBE_RM DM Keep Movbe;
+    MOVBE_MR MU Keep Movbe;
+    /// `-m popcnt`: the number of bits that are set; the use may be in a spill slot.
+    POPCNT_RR DU Write Popcnt;
+    POPCNT_RM DM Write Popcnt;
+    /// `-m bmi2`: `[def, use, count]`, none of them tied.
+    SHLX DUU Keep Shlx;
+    SHRX DUU Keep Shrx;
+    SARX DUU Keep Sarx;
+    /// `-m bmi2`: rotates right by `imm`; the use may be in a spill slot.
+    RORX DUI Keep Rorx;
 
     // Shifts by an immediate or by cl, size 4 or 8 (memory: 1 to 8).
     SHL_RI TI Write Shl;

@@ -18,6 +18,7 @@ use crate::target::Features;
 use crate::target::abi::Convention;
 use crate::target::address::{Operands, Parts, address};
 use crate::target::constants::Constant;
+use crate::target::idioms;
 use crate::target::lower::{Builder, read, read_in, write, write_in, write_over};
 use crate::target::machine::{Address, Bank, Base, MFunction, MInst, MOp, Operand, PReg, VReg, op};
 use crate::target::select::{Select, Stores};
@@ -27,6 +28,7 @@ use std::ops::{Deref, DerefMut};
 /// The selector of one function.
 pub struct Isel<'a> {
     pub b: Builder<'a>,
+    pub features: &'a Features,
     /// How a variadic function saves vector registers, and the registers it has defined for them.
     pub vectors: Option<vaarg::Vectors>,
     pub saved_vectors: Vec<(VReg, PReg)>,
@@ -40,7 +42,6 @@ pub fn select(
     features: &Features,
     convention: &'static Convention,
 ) -> MFunction {
-    let _ = features;
     let expanded = vaarg::expand(f);
     let mut own = Facts::default();
     let (f, facts) = match &expanded {
@@ -52,6 +53,7 @@ pub fn select(
     };
     let mut isel = Isel {
         b: Builder::new(f, module, facts, convention),
+        features,
         vectors: expanded.as_ref().and_then(|e| e.vectors),
         saved_vectors: Vec::new(),
     };
@@ -322,12 +324,10 @@ impl<'a> Isel<'a> {
                 let operands = [write_over(to, 1), read(from)];
                 self.push_address(insts::FXOR_RM, size, &operands, pool(bits, 16));
             }
-            Op::Bswap => self.unary(insts::BSWAP_R, inst, to),
-            Op::Sar => self.shift(insts::SAR_RI, insts::SAR_RC, inst, to),
-            Op::Shr => self.shift(insts::SHR_RI, insts::SHR_RC, inst, to),
+            Op::Bswap => self.reverse_bytes(inst, to),
             Op::Shl => self.shl(inst, to),
-            Op::Rotl => self.shift(insts::ROL_RI, insts::ROL_RC, inst, to),
-            Op::Rotr => self.shift(insts::ROR_RI, insts::ROR_RC, inst, to),
+            Op::Shr => self.shr(inst, to),
+            Op::Sar | Op::Rotl | Op::Rotr => self.shift(inst, to),
             Op::Div if inst.class.is_int() => self.divide(inst, true, true, to),
             Op::Rem => self.divide(inst, true, false, to),
             Op::Udiv => self.divide(inst, false, true, to),
@@ -530,14 +530,81 @@ impl<'a> Isel<'a> {
                 let t = inst.to.expect("a shift has a result");
                 match self.parts_of_result(t, inst.class) {
                     Some(parts) => self.lea(to, size, parts),
-                    None => self.shift(insts::SHL_RI, insts::SHL_RC, inst, to),
+                    None => self.shift(inst, to),
                 }
             }
-            _ => self.shift(insts::SHL_RI, insts::SHL_RC, inst, to),
+            _ => self.shift(inst, to),
         }
     }
 
-    fn shift(&mut self, by_imm: MOp, by_cl: MOp, inst: &Inst, to: VReg) {
+    fn shr(&mut self, inst: &Inst, to: VReg) {
+        if self.features.popcnt
+            && let Some(x) = idioms::bit_count(&self.b, inst)
+        {
+            let size = inst.class.size() as u8;
+            if let Some(parts) = self.memory_operand(x, size) {
+                self.push_memory(insts::POPCNT_RM, size, &[write(to)], parts);
+                return;
+            }
+            let from = self.value(x, inst.class);
+            let from = self.b.read_any(from, size);
+            self.b.push(insts::POPCNT_RR, size, &[write(to), from]);
+            return;
+        }
+        self.shift(inst, to);
+    }
+
+    fn reverse_bytes(&mut self, inst: &Inst, to: VReg) {
+        let size = inst.class.size() as u8;
+        if self.features.movbe
+            && let Some(parts) = self.memory_operand(inst.args[0], size)
+        {
+            self.push_memory(insts::MOVBE_RM, size, &[write(to)], parts);
+            return;
+        }
+        self.unary(insts::BSWAP_R, inst, to);
+    }
+
+    /// A shift or rotation in an instruction of BMI2: without a tie, without cl.
+    fn untied_shift(&mut self, inst: &Inst, to: VReg) -> bool {
+        let size = inst.class.size() as u8;
+        let width = u64::from(inst.class.size()) * 8;
+        match (self.b.shift_count(inst), inst.op) {
+            (Some(1..), Op::Rotl | Op::Rotr) if !self.b.value_dies(inst.args[0]) => {
+                let n = self.b.shift_count(inst).expect("just seen");
+                let right = if inst.op == Op::Rotr { n } else { width - n };
+                let from = self.value(inst.args[0], inst.class);
+                let from = self.b.read_any(from, size);
+                self.b.push(insts::RORX, size, &[write(to), from]).imm = right as i64;
+                true
+            }
+            (None, Op::Shl | Op::Shr | Op::Sar) => {
+                let row = match inst.op {
+                    Op::Shl => insts::SHLX,
+                    Op::Shr => insts::SHRX,
+                    _ => insts::SARX,
+                };
+                let from = self.value(inst.args[0], inst.class);
+                let count = self.value(inst.args[1], Class::W);
+                let from = self.b.read_any(from, size);
+                self.b.push(row, size, &[write(to), from, read(count)]);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn shift(&mut self, inst: &Inst, to: VReg) {
+        if self.features.bmi2 && self.untied_shift(inst, to) {
+            return;
+        }
+        let (by_imm, by_cl) = match inst.op {
+            Op::Shl => (insts::SHL_RI, insts::SHL_RC),
+            Op::Shr => (insts::SHR_RI, insts::SHR_RC),
+            Op::Sar => (insts::SAR_RI, insts::SAR_RC),
+            Op::Rotl => (insts::ROL_RI, insts::ROL_RC),
+            _ => (insts::ROR_RI, insts::ROR_RC),
+        };
         let size = inst.class.size() as u8;
         let from = self.overwritten(inst.args[0], inst.class);
         match self.b.shift_count(inst) {

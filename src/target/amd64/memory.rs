@@ -49,6 +49,15 @@ impl Isel<'_> {
                 return;
             }
         }
+        if self.features.movbe
+            && let Some(inst) = self.only_use(value)
+            && inst.op == Op::Bswap
+            && inst.class.size() == u32::from(size)
+        {
+            let reg = self.value(inst.args[0], inst.class);
+            self.push_memory(insts::MOVBE_MR, size, &[read(reg)], parts);
+            return;
+        }
         let value = if class.is_int() { self.narrowed(value, size) } else { value };
         let reg = self.value(value, class);
         self.store_reg(parts, reg, size);

@@ -144,6 +144,32 @@ fn instances() -> Vec<String> {
                 put(4, 0, &[ints[0]]);
                 put(8, 0, &[ints[3]]);
             }
+            Movbe => {
+                for size in sizes(&[2, 4, 8]) {
+                    for m in bases() {
+                        put(size, 0, &[ints[0], m]);
+                        put(size, 0, &[m, ints[3]]);
+                    }
+                }
+            }
+            Popcnt => {
+                for size in sizes(&[4, 8]) {
+                    put(size, 0, &[ints[0], ints[3]]);
+                    put(size, 0, &[ints[2], bases()[6]]);
+                }
+            }
+            Shlx | Shrx | Sarx => {
+                for size in sizes(&[4, 8]) {
+                    put(size, 0, &[ints[0], ints[3], ints[1]]);
+                    put(size, 0, &[ints[2], bases()[6], ints[0]]);
+                }
+            }
+            Rorx => {
+                for size in sizes(&[4, 8]) {
+                    put(size, 0, &[ints[0], ints[3], Arg::Imm(31)]);
+                    put(size, 0, &[ints[2], bases()[6], Arg::Imm(1)]);
+                }
+            }
             Imul => {
                 for size in sizes(&[4, 8]) {
                     put(size, 0, &[ints[0], ints[3]]);
