@@ -18,6 +18,7 @@ use crate::target::machine::{
     Bank, Constraint, Location, MFunction, MInst, Operand, PReg, PRegSet, Role, SpillId, Step,
     VReg, op,
 };
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// What the walk leaves to the edges.
@@ -106,9 +107,9 @@ struct Scene<'a> {
     /// Registers of what lives through it, and of early or tied definitions.
     through: PRegSet,
     /// Where values that it reads or that live through it are meanwhile, if not where they were.
-    placed: Vec<(VReg, PReg)>,
+    placed: SmallVec<[(VReg, PReg); 6]>,
     /// Registers of definitions found so far, by operand.
-    defined: Vec<(usize, PReg)>,
+    defined: SmallVec<[(usize, PReg); 6]>,
 }
 
 impl Scene<'_> {
@@ -181,8 +182,9 @@ impl<'a> Walker<'a> {
             self.out.exit.push(r);
         }
         self.clear();
-        let steps = std::mem::take(&mut self.steps);
-        self.out.steps.push(steps);
+        // As long as it is: the next block uses the room again.
+        self.out.steps.push(self.steps.as_slice().into());
+        self.steps.clear();
     }
 
     fn hold(&mut self, v: VReg, r: PReg) {
@@ -223,7 +225,7 @@ impl<'a> Walker<'a> {
         let plan = self.plan;
         let entry = plan.entry(b);
         let first = plan.entry_first(b);
-        let mut rest = Vec::new();
+        let mut rest: SmallVec<[VReg; 8]> = SmallVec::new();
         for (n, &v) in entry.iter().enumerate() {
             let colour = self.colours.entry[first + n];
             self.colour[v] = colour;
@@ -425,8 +427,8 @@ impl<'a> Walker<'a> {
             taken: PRegSet::EMPTY,
             reserved: PRegSet::EMPTY,
             through: PRegSet::EMPTY,
-            placed: Vec::new(),
-            defined: Vec::new(),
+            placed: SmallVec::new(),
+            defined: SmallVec::new(),
         };
         for operand in operands.iter().filter(|o| o.role != Role::Use) {
             if let (Some(r), None) = (self.colour[operand.reg], fixed(operands, operand)) {
@@ -445,7 +447,8 @@ impl<'a> Walker<'a> {
     /// Finds places for everything the instruction reads or lets live.
     fn arrange(&mut self, scene: &mut Scene<'_>, events: Range<usize>) {
         scene.taken = scene.demand.fixed_uses;
-        let (mut moving, mut ending) = (Vec::new(), Vec::new());
+        let (mut moving, mut ending): (SmallVec<[VReg; 8]>, SmallVec<[VReg; 8]>) =
+            Default::default();
         for r in self.occupied.iter() {
             let v = self.holder[r.index()].expect("occupied");
             let fixed_elsewhere = scene.demand.fixed_uses.contains(r) && !scene.own(v).contains(r);
@@ -651,7 +654,7 @@ impl<'a> Walker<'a> {
 
     /// Moves fixed definitions to their colours, those whose colour is or becomes free.
     fn go_home(&mut self, scene: &Scene<'_>) {
-        let mut movers: Vec<(VReg, PReg, PReg)> = Vec::new();
+        let mut movers: SmallVec<[(VReg, PReg, PReg); 4]> = SmallVec::new();
         for operand in scene.operands.iter().filter(|o| o.role != Role::Use) {
             if let (Some(from), Some(to)) = (self.reg_of[operand.reg], self.colour[operand.reg])
                 && from != to

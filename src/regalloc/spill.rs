@@ -16,6 +16,7 @@ use crate::index::{BitSet, Index};
 use crate::ir::BlockId;
 use crate::target::machine::{Bank, Constraint, MFunction, MInst, Operand, Role, VReg, op};
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// A value enters or leaves registers.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -122,6 +123,8 @@ struct Spiller<'a> {
     seen: Vec<u32>,
     live_round: Vec<u32>,
     round: u32,
+    /// Of the block being entered; kept for its memory.
+    candidates: Vec<Candidate>,
     /// Headers and values that would have to be reloaded on each trip.
     wasted: FxHashSet<(BlockId, VReg)>,
 }
@@ -168,6 +171,7 @@ impl<'a> Spiller<'a> {
             seen: vec![0; values],
             live_round: vec![0; values],
             round: 0,
+            candidates: Vec::new(),
             wasted: FxHashSet::default(),
         }
     }
@@ -228,28 +232,27 @@ impl<'a> Spiller<'a> {
     /// Chooses the values in registers at the start of a block.
     fn enter(&mut self, b: BlockId) {
         for bank in 0..2 {
-            for v in std::mem::take(&mut self.inside[bank]) {
+            for v in self.inside[bank].drain(..) {
                 self.place[v.index()] = NONE;
             }
         }
-        let (candidates, edges, total) = self.candidates(b);
-        let chosen = if is_header(b, &self.code.blocks[b].preds) {
-            self.choose_for_loop(b, candidates, edges)
+        let mut list = std::mem::take(&mut self.candidates);
+        let (edges, total) = self.candidates(b, &mut list);
+        if is_header(b, &self.code.blocks[b].preds) {
+            self.choose_for_loop(b, &mut list, edges);
         } else {
-            self.choose_for_join(b, candidates, edges, total)
-        };
-        for (v, next) in chosen {
-            self.add(v, next);
+            self.choose_for_join(b, &mut list, edges, total);
         }
+        list.clear();
+        self.candidates = list;
     }
 
     /// What is live at the start of a block, phis included, if some edge seen so far has it in a
     /// register, or if the block is a loop header and uses it in the loop. Also how many edges
     /// those are, and how often they are taken.
-    fn candidates(&mut self, b: BlockId) -> (Vec<Candidate>, u32, f32) {
+    fn candidates(&mut self, b: BlockId, list: &mut Vec<Candidate>) -> (u32, f32) {
         let code = self.code;
         let block = &code.blocks[b];
-        let mut list: Vec<Candidate> = Vec::new();
         for (phi, &next) in block.phis.iter().zip(self.live.phi_next(b)) {
             list.push(Candidate { value: phi.to, next, edges: 0, weight: 0.0 });
         }
@@ -300,38 +303,36 @@ impl<'a> Spiller<'a> {
             self.place[candidate.value.index()] = NONE;
         }
         list.retain(|c| c.next != DEAD);
-        (list, edges, total)
+        (edges, total)
     }
 
     fn choose_for_join(
-        &self,
+        &mut self,
         b: BlockId,
-        mut candidates: Vec<Candidate>,
+        candidates: &mut Vec<Candidate>,
         edges: u32,
         total: f32,
-    ) -> Vec<(VReg, u32)> {
+    ) {
         let length = self.code.blocks[b].insts.len() as u32;
         candidates.retain(|c| {
             c.edges == edges || c.next < length || c.next < EXIT && 2.0 * c.weight >= total
         });
         candidates.sort_by_key(|c| c.next);
         let mut room = self.size;
-        candidates.retain(|c| take(&mut room[bank(self.code, c.value)]));
-        candidates.iter().map(|c| (c.value, c.next)).collect()
+        for c in candidates.iter() {
+            if take(&mut room[bank(self.code, c.value)]) {
+                self.add(c.value, c.next);
+            }
+        }
     }
 
-    fn choose_for_loop(
-        &self,
-        b: BlockId,
-        mut candidates: Vec<Candidate>,
-        edges: u32,
-    ) -> Vec<(VReg, u32)> {
+    fn choose_for_loop(&mut self, b: BlockId, candidates: &mut Vec<Candidate>, edges: u32) {
         let code = self.code;
         candidates.sort_by_key(|c| c.next);
         candidates.retain(|c| !self.wasted.contains(&(b, c.value)));
         let used = |c: &Candidate| c.next < EXIT;
         let mut through = [0; 2];
-        for c in &candidates {
+        for c in candidates.iter() {
             if !used(c) && !self.rematerialise(c.value) && c.edges == edges {
                 through[bank(code, c.value)] += 1;
             }
@@ -343,7 +344,7 @@ impl<'a> Spiller<'a> {
             through[n] -= peak.saturating_sub(room[n]).min(through[n]);
             spare[n] = room[n].saturating_sub(peak);
         }
-        let mut chosen = Vec::new();
+        let mut chosen: SmallVec<[(VReg, u32); 32]> = SmallVec::new();
         let mut pick = |c: &Candidate, limit: Option<&mut [usize; 2]>| {
             let n = bank(code, c.value);
             if limit.is_none_or(|limit| room[n] > 0 && take(&mut limit[n])) && take(&mut room[n]) {
@@ -361,7 +362,9 @@ impl<'a> Spiller<'a> {
         for c in candidates.iter().filter(|c| used(c) && self.rematerialise(c.value)) {
             pick(c, Some(&mut spare));
         }
-        chosen
+        for (v, next) in chosen {
+            self.add(v, next);
+        }
     }
 
     /// One instruction: brings in what it reads, makes room, adds what it defines.
@@ -380,6 +383,11 @@ impl<'a> Spiller<'a> {
         let demand = Demand::new(operands, code.clobbers(inst));
         let call = self.pool.is_call(demand.clobbers);
         for bank in [Bank::Int, Bank::Float] {
+            // Most instructions leave room enough, whatever their operands ask for.
+            let free = self.pool.allowed.in_bank(bank).without(demand.all()).len() as usize;
+            if self.inside[bank as usize].len() + operands.len() <= free && !code.returns_twice {
+                continue;
+            }
             let mut room = self.room(operands, first, &demand, bank);
             if call && code.returns_twice {
                 room.through = 0;

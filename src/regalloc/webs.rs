@@ -19,6 +19,7 @@ use crate::ir::BlockId;
 use crate::target::machine::{
     Bank, Constraint, MFunction, MInst, Operand, PReg, PRegSet, Role, VReg, op,
 };
+use smallvec::SmallVec;
 
 index_types! {
     /// A stay of a value in registers within one block.
@@ -233,7 +234,7 @@ impl<'a> Builder<'a> {
         let demand = Demand::new(operands, code.clobbers(inst));
         self.uses(operands, frequency);
         // What ends here. Its segments stay known for ties and copies.
-        let mut ended: Vec<(VReg, Segment)> = Vec::new();
+        let mut ended: SmallVec<[(VReg, Segment); 8]> = SmallVec::new();
         let end_of = |v: VReg| if reads(operands, v) { late(n) } else { early(n) };
         for (k, operand) in operands.iter().enumerate() {
             let v = operand.reg;
