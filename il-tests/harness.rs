@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-use toolchain::{Scratch, TOOLCHAINS, Toolchain};
+use toolchain::{Scratch, Toolchain, toolchains};
 
 const LEVELS: [Level; 2] = [Level::O0, Level::O1];
 
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 
 fn trials() -> Result<Vec<Trial>, String> {
     let mut trials = Vec::new();
-    for toolchain in TOOLCHAINS {
+    for toolchain in toolchains() {
         let missing = toolchain.missing();
         for case in cases()? {
             if case.skips(toolchain.target) {

@@ -12,20 +12,80 @@ pub struct Toolchain {
     pub target: &'static str,
     /// The least `--max-regs` its instructions leave room for.
     pub fewest_registers: u32,
-    /// On this machine, as `std::env::consts::ARCH` spells it, `cc` does and nothing is emulated.
+    /// On this machine, as `std::env::consts::ARCH` spells it, nothing is emulated.
     host: &'static str,
-    cross_cc: &'static [&'static str],
-    emulator: &'static str,
+    /// The C compiler that assembles and links.
+    cc: &'static [&'static str],
+    /// Another C compiler, for objects.
+    #[allow(dead_code, reason = "not all tests that share this file compile C with both")]
+    pub clang: &'static [&'static str],
+    /// What runs programs, or nothing: then they are assembled and looked at.
+    pub emulator: Option<&'static str>,
 }
 
-/// One row a target.
-pub const TOOLCHAINS: &[Toolchain] = &[Toolchain {
-    target: "amd64_sysv",
-    fewest_registers: 4,
-    host: "x86_64",
-    cross_cc: &["x86_64-linux-gnu-gcc", "-static"],
-    emulator: "qemu-x86_64",
-}];
+/// One row a target. Programs for another system or architecture are linked statically: it is
+/// quicker, and the emulator finds all it needs.
+const ROWS: &[Toolchain] = &[
+    Toolchain {
+        target: "amd64_sysv",
+        fewest_registers: 4,
+        host: "x86_64",
+        cc: &["x86_64-linux-gnu-gcc", "-static"],
+        clang: &["clang", "-target", "x86_64-linux-gnu"],
+        emulator: Some("qemu-x86_64"),
+    },
+    Toolchain {
+        target: "arm64",
+        fewest_registers: 4,
+        host: "aarch64",
+        cc: &["aarch64-linux-gnu-gcc", "-static"],
+        clang: &["clang", "-target", "aarch64-linux-gnu"],
+        emulator: Some("qemu-aarch64"),
+    },
+    Toolchain {
+        target: "rv64",
+        fewest_registers: 4,
+        host: "riscv64",
+        cc: &["riscv64-linux-gnu-gcc", "-static"],
+        clang: &["clang", "-target", "riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d"],
+        emulator: Some("qemu-riscv64"),
+    },
+    Toolchain {
+        target: "amd64_win",
+        fewest_registers: 4,
+        host: "",
+        cc: &["x86_64-w64-mingw32-gcc"],
+        clang: &["clang", "-target", "x86_64-w64-mingw32"],
+        emulator: Some("wine"),
+    },
+    Toolchain {
+        target: "amd64_apple",
+        fewest_registers: 4,
+        host: "",
+        cc: &["clang", "-target", "x86_64-apple-macos"],
+        clang: &["clang", "-target", "x86_64-apple-macos"],
+        emulator: None,
+    },
+    Toolchain {
+        target: "arm64_apple",
+        fewest_registers: 4,
+        host: "",
+        cc: &["clang", "-target", "arm64-apple-macos"],
+        clang: &["clang", "-target", "arm64-apple-macos"],
+        emulator: None,
+    },
+];
+
+/// The rows of the targets that there are.
+pub fn toolchains() -> impl Iterator<Item = &'static Toolchain> {
+    ROWS.iter().filter(|row| backend::target::by_name(row.target).is_some())
+}
+
+/// The row of that name, whether the target is there or not.
+#[allow(dead_code, reason = "not all tests that share this file choose a row by name")]
+pub fn toolchain(name: &str) -> Option<&'static Toolchain> {
+    ROWS.iter().find(|row| row.target == name)
+}
 
 /// How long a test program may run.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -37,25 +97,21 @@ impl Toolchain {
 
     /// What is missing on this machine, if something is.
     pub fn missing(&self) -> Option<&'static str> {
-        let tools: &[&str] =
-            if self.native() { &["cc"] } else { &[self.cross_cc[0], self.emulator] };
-        let there = |tool: &&&str| {
-            let mut command = Command::new(tool);
-            command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-            !command.status().is_ok_and(|s| s.success())
-        };
-        tools.iter().find(there).copied()
+        let mut tools = vec![if self.native() { "cc" } else { self.cc[0] }];
+        tools.extend(self.emulator.filter(|_| !self.native()));
+        tools.into_iter().find(|tool| !works(tool))
+    }
+
+    /// The command of the C compiler that links.
+    pub fn cc_command(&self) -> Vec<&'static str> {
+        if self.native() { vec!["cc"] } else { self.cc.to_vec() }
     }
 
     /// Runs the C compiler.
     pub fn cc(&self, args: &[&OsStr]) -> Result<(), String> {
-        let mut command = if self.native() {
-            Command::new("cc")
-        } else {
-            let mut command = Command::new(self.cross_cc[0]);
-            command.args(&self.cross_cc[1..]);
-            command
-        };
+        let words = self.cc_command();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
         let output = command.args(args).output().map_err(|e| format!("cc: {e}"))?;
         if output.status.success() {
             return Ok(());
@@ -68,12 +124,13 @@ impl Toolchain {
     /// Runs a program with QBE's three arguments. Returns its exit status (128 + n for signal n)
     /// and what it wrote.
     pub fn run(&self, program: &Path) -> Result<(i32, Vec<u8>), String> {
-        let mut command = if self.native() {
-            Command::new(program)
-        } else {
-            let mut command = Command::new(self.emulator);
-            command.arg(program);
-            command
+        let mut command = match self.emulator.filter(|_| !self.native()) {
+            None => Command::new(program),
+            Some(emulator) => {
+                let mut command = Command::new(emulator);
+                command.arg(program).env("WINEDEBUG", "-all");
+                command
+            }
         };
         let out = program.with_extension("out");
         let file = fs::File::create(&out).map_err(|e| format!("{}: {e}", out.display()))?;
@@ -92,9 +149,25 @@ impl Toolchain {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         };
-        let text = fs::read(&out).map_err(|e| e.to_string())?;
+        let mut text = fs::read(&out).map_err(|e| e.to_string())?;
+        if self.emulator == Some("wine") {
+            // Windows ends lines in two characters.
+            text.retain(|&byte| byte != b'\r');
+        }
         Ok((exit_status(status), text))
     }
+}
+
+/// Whether a tool is there. Wine's first start takes long and is done here, once.
+pub fn works(tool: &str) -> bool {
+    let mut command = match tool {
+        "wine" => Command::new("wineboot"),
+        _ => Command::new(tool),
+    };
+    command.arg(if tool == "wine" { "--init" } else { "--version" });
+    command.env("WINEDEBUG", "-all").stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|s| s.success())
 }
 
 #[cfg(unix)]
