@@ -14,6 +14,7 @@ pub mod idioms;
 pub mod lower;
 pub mod machine;
 pub mod select;
+pub mod unwind;
 pub mod vaarg;
 pub mod wrap;
 
