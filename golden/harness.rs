@@ -136,8 +136,13 @@ fn join(errors: &[backend::Error]) -> String {
     errors.iter().map(|e| format!("{e}\n")).collect()
 }
 
+/// Assembly; with call frame information if a comment says `# with: unwind`.
 fn assembly(name: &str, text: &[u8], target: &str) -> Result<String, String> {
-    compile(name, text, &options(target)?)
+    let mut options = options(target)?;
+    let source = String::from_utf8_lossy(text);
+    let with = source.lines().find_map(|l| l.strip_prefix("# with: ")).unwrap_or_default();
+    options.unwind = with.split_whitespace().any(|w| w == "unwind");
+    compile(name, text, &options)
 }
 
 /// The messages for bad input.

@@ -194,6 +194,7 @@ fn generate(f: &Function, mut facts: Facts, run: &mut Run<'_>, into: &mut Compil
         allocation: &allocation,
         layout: &layout,
         features: &options.features,
+        unwind: options.unwind,
         indirect: f.linkage.export || run.address_taken.contains(f.symbol),
     };
     let number = FunctionId::new(run.number);

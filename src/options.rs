@@ -35,6 +35,8 @@ pub struct Options {
     pub verify: bool,
     /// At most that many registers of each bank for temporaries.
     pub max_regs: Option<u32>,
+    /// Tell debuggers, profilers and exceptions about frames.
+    pub unwind: bool,
     /// The parser takes ops that only passes write.
     pub internal_ops: bool,
     /// Passes not to run, by name.
@@ -59,6 +61,7 @@ impl Options {
             threads: 0,
             verify: false,
             max_regs: None,
+            unwind: true,
             internal_ops: false,
             disable: Vec::new(),
             stop_after: None,

@@ -12,6 +12,7 @@ use crate::ir::{
     Access, BlockId, Data, DataId, DataItem, FileId, FunctionId, Item, Module, SymbolId, Width,
 };
 use crate::target::format::{push_offset, push_signed, push_unsigned};
+use crate::target::unwind::{FrameAction, Rule, Tracker};
 use crate::target::{
     Arg, EmitInput, Instruction, Memory, MemoryBase, Named, Names, ObjectFormat, Sink, Target,
 };
@@ -68,8 +69,17 @@ pub fn function(
     let f = input.function;
     let names = Names { module: input.module, target, function: number.index() };
     start(&names, &f.linkage, Section::Text, u64::from(target.function_align), f.symbol, out);
-    let sink = &mut TextSink { names, file: f.file, out, literals };
+    // Windows has tables of its own.
+    let unwind = input.unwind && target.format != ObjectFormat::Coff;
+    if unwind {
+        out.extend_from_slice(b".cfi_startproc\n");
+    }
+    let tracker = unwind.then(|| Tracker::new(target.unwind));
+    let sink = &mut TextSink { names, file: f.file, out, literals, tracker };
     (target.emit)(input, sink);
+    if unwind {
+        sink.out.extend_from_slice(b".cfi_endproc\n");
+    }
     if target.format == ObjectFormat::Elf {
         let TextSink { names, out, .. } = sink;
         out.extend_from_slice(b".type ");
@@ -88,6 +98,8 @@ struct TextSink<'a> {
     file: Option<FileId>,
     out: &'a mut Vec<u8>,
     literals: &'a mut Literals,
+    /// What call frame information says so far.
+    tracker: Option<Tracker>,
 }
 
 impl Sink for TextSink<'_> {
@@ -127,6 +139,38 @@ impl Sink for TextSink<'_> {
         }
         self.out.push(b'\n');
     }
+
+    fn frame(&mut self, action: FrameAction) {
+        let TextSink { names, out, tracker, .. } = self;
+        if let Some(tracker) = tracker {
+            tracker.action(action, |rule| push_rule(names.target, rule, out));
+        }
+    }
+}
+
+/// Prints a rule of call frame information.
+fn push_rule(target: &Target, rule: Rule, out: &mut Vec<u8>) {
+    let (directive, register, offset): (&[u8], _, _) = match rule {
+        Rule::Cfa(r, offset) => (b"def_cfa ", Some(r), Some(offset)),
+        Rule::CfaOffset(offset) => (b"def_cfa_offset ", None, Some(offset)),
+        Rule::CfaRegister(r) => (b"def_cfa_register ", Some(r), None),
+        Rule::Saved(r, offset) => (b"offset ", Some(r), Some(offset)),
+        Rule::Same(r) => (b"restore ", Some(r), None),
+        Rule::Remember => (b"remember_state", None, None),
+        Rule::Recall => (b"restore_state", None, None),
+    };
+    out.extend_from_slice(b"\t.cfi_");
+    out.extend_from_slice(directive);
+    if let Some(r) = register {
+        (target.unwind.name)(out, r);
+    }
+    if let Some(offset) = offset {
+        if register.is_some() {
+            out.extend_from_slice(b", ");
+        }
+        push_signed(out, offset);
+    }
+    out.push(b'\n');
 }
 
 /// Prints one data object.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::ir::{Function, Linkage};
-use crate::target::machine::{Allocation, MFunction, Registers};
+use crate::target::machine::{Allocation, MFunction, PReg, Registers};
+use crate::target::unwind::Unwind;
 use crate::target::{Features, Layout};
 use pretty_assertions::assert_eq;
 
@@ -9,6 +10,14 @@ static REGISTERS: Registers = Registers {
     float_order: &[],
     caller_saved: crate::target::machine::PRegSet::EMPTY,
     callee_saved: crate::target::machine::PRegSet::EMPTY,
+};
+
+static UNWIND: Unwind = Unwind {
+    stack_pointer: PReg::int(0),
+    at_entry: 8,
+    number: |r| r.index() as u16,
+    return_address: 16,
+    name: |_, _| {},
 };
 
 /// A target whose functions are a location, a block and an instruction that reads a constant and
@@ -46,6 +55,7 @@ fn target(format: ObjectFormat) -> Target {
                 ],
             });
         },
+        unwind: &UNWIND,
         row_name: |_| "",
         print: |_, names, out| {
             out.extend_from_slice(b"load ");
@@ -80,6 +90,7 @@ fn print(target: &Target, module: &Module) -> String {
             allocation: &Allocation::default(),
             layout: &Layout::default(),
             features: &Features::default(),
+            unwind: false,
             indirect: true,
         };
         function(target, &input, id, out, &mut literals);

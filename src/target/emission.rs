@@ -4,6 +4,7 @@
 //! that [`Emit`] asks for.
 
 use super::machine::{Bank, Location, MFunction, MInst, MOp, PReg, Registers, Step, op};
+use super::unwind::FrameAction;
 use super::wrap::{self, Wrap};
 use super::{Arg, EmitInput, Instruction, Sink};
 use crate::index::IndexVec;
@@ -157,6 +158,13 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Tells what the instruction just sent has done to the frame.
+    pub fn frame(&mut self, action: FrameAction) {
+        if self.input.unwind && !matches!(self.reach, Reach::Measure(_)) {
+            self.sink.frame(action);
+        }
+    }
+
     fn label(&mut self, b: BlockId) {
         match self.reach {
             Reach::Measure(_) => self.block_at[b] = self.at,
@@ -224,10 +232,10 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
     /// True for what becomes one machine instruction that does not touch memory.
     fn is_repeatable(inst: &MInst) -> bool;
 
-    /// Makes the frame.
+    /// Makes the frame, and tells of it by [`Walk::frame`].
     fn prologue(&mut self);
 
-    /// Undoes the frame, unless the block is `early`, and returns.
+    /// Undoes the frame, unless the block is `early`, and tells of it; then returns.
     fn epilogue(&mut self);
 
     /// How many instructions undo the frame, about.
@@ -297,7 +305,7 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
         self.mark();
         if self.wrap.is_none() {
             self.early = false;
-            self.prologue();
+            self.enter_frame();
         }
         let input = self.input;
         let order = &input.layout.order;
@@ -309,6 +317,10 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
             } else if !falls_through {
                 // All jumps to it became what it does.
                 continue;
+            }
+            if self.wrap.as_ref().is_some_and(|w| w.at != b) {
+                let framed = !self.is_early(b);
+                self.frame(FrameAction::Block { framed });
             }
             falls_through = self.block(b, order.get(i + 1).copied(), &mut wanted);
         }
@@ -368,7 +380,7 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
     fn block(&mut self, b: BlockId, next: Option<BlockId>, wanted: &mut Vec<Wanted>) -> bool {
         self.early = self.is_early(b);
         if self.wrap.as_ref().is_some_and(|w| w.at == b) {
-            self.prologue();
+            self.enter_frame();
             for i in 0..self.wrap.as_ref().map_or(0, |w| w.moves.len()) {
                 let (from, to) = self.wrap.as_ref().expect("just seen").moves[i];
                 self.transfer(Location::Reg(from), Location::Reg(to), 8);
@@ -387,13 +399,29 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
                 }
                 (Exit::Tail(target), _) => {
                     self.steps(target, wanted);
-                    self.epilogue();
+                    self.leave(next.is_none());
                 }
-                (Exit::Return, _) => self.epilogue(),
+                (Exit::Return, _) => self.leave(next.is_none()),
                 (Exit::Trap, _) => self.trap(),
             }
         }
         falls_through
+    }
+
+    fn enter_frame(&mut self) {
+        self.prologue();
+        self.frame(FrameAction::EndPrologue);
+    }
+
+    /// `last`: no code follows.
+    fn leave(&mut self, last: bool) {
+        if self.early {
+            self.epilogue();
+            return;
+        }
+        self.frame(FrameAction::BeginEpilogue { last });
+        self.epilogue();
+        self.frame(FrameAction::EndEpilogue);
     }
 
     /// Emits what a block does before its exits.

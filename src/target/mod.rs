@@ -23,6 +23,7 @@ use crate::index::IndexVec;
 use crate::ir::{Access, BlockId, Function, Module, SymbolId};
 use machine::{Allocation, MFunction, MOp, PReg, Registers};
 use smallvec::SmallVec;
+use unwind::{FrameAction, Unwind};
 
 /// The family of an object file.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -50,6 +51,8 @@ pub struct Target {
     pub select: fn(&Function, &Facts, &Module, &Features) -> MFunction,
     /// Frame, prologue and epilogue: sends one allocated function to the sink.
     pub emit: fn(&EmitInput<'_>, &mut dyn Sink),
+    /// How debuggers and exceptions see its frames.
+    pub unwind: &'static Unwind,
     /// The name of a row of the instruction table, for dumps.
     pub row_name: fn(MOp) -> &'static str,
     /// Prints one instruction as a line of assembly text, without the newline.
@@ -83,6 +86,8 @@ pub struct EmitInput<'a> {
     /// Something outside the module, or through a pointer, may call it: it is exported or
     /// `analysis::references::address_taken`.
     pub indirect: bool,
+    /// The sink wants to know about the frame.
+    pub unwind: bool,
 }
 
 /// The order of the blocks in the output.
@@ -168,6 +173,8 @@ pub trait Sink {
     fn instruction(&mut self, instruction: &Instruction);
     /// The source location of what follows. Column 0: none.
     fn location(&mut self, line: u32, column: u32);
+    /// What the instructions so far have done to the frame.
+    fn frame(&mut self, action: FrameAction);
 }
 
 /// All targets, in the order help prints them.

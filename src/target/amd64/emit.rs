@@ -9,6 +9,7 @@ use super::regs::{R8, R9, R10, R11, RAX, RBP, RCX, RSP, SYSV};
 use crate::ir::BlockId;
 use crate::target::emission::{Emit, Exit, Exits, FlagEffect, Targets, Walk, Wanted, bank};
 use crate::target::machine::{Address, Bank, Base, Location, MInst, PReg, op};
+use crate::target::unwind::FrameAction;
 use crate::target::{Arg, EmitInput, Memory, MemoryBase, Sink};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Deref, DerefMut};
@@ -116,11 +117,12 @@ impl<'a> Emit<'a> for Emitter<'a> {
 impl Emitter<'_> {
     fn make_frame(&mut self) {
         if self.frame.base == RBP {
-            self.put(Code::Push, 8, &[Arg::Reg(RBP)]);
+            self.push_saved(RBP);
             self.put(Code::Mov, 8, &[Arg::Reg(RBP), Arg::Reg(RSP)]);
+            self.walk.frame(FrameAction::SetFrame(RBP, 0));
         }
         for i in 0..self.frame.saved.len() {
-            self.put(Code::Push, 8, &[Arg::Reg(self.frame.saved[i])]);
+            self.push_saved(self.frame.saved[i]);
         }
         match self.frame.size {
             0 => {}
@@ -128,6 +130,17 @@ impl Emitter<'_> {
             8 => self.put(Code::Push, 8, &[Arg::Reg(RAX)]),
             size => self.move_stack(Code::Sub, size as i64),
         }
+        self.walk.frame(FrameAction::Allocate(self.frame.size as i64));
+    }
+
+    fn push_saved(&mut self, r: PReg) {
+        self.put(Code::Push, 8, &[Arg::Reg(r)]);
+        self.walk.frame(FrameAction::Push(r));
+    }
+
+    fn pop_saved(&mut self, r: PReg) {
+        self.put(Code::Pop, 8, &[Arg::Reg(r)]);
+        self.walk.frame(FrameAction::Pop(r));
     }
 
     /// Undoes the frame and returns.
@@ -144,18 +157,23 @@ impl Emitter<'_> {
                 8 => self.put(Code::Pop, 8, &[Arg::Reg(RCX)]),
                 size => self.move_stack(Code::Add, size as i64),
             }
+            self.walk.frame(FrameAction::Release(self.frame.size as i64));
         } else if saved > 0 {
             let top = frame_memory(RBP, -8 * saved as i64);
             self.put(Code::Lea, 8, &[Arg::Reg(RSP), Arg::Memory(top)]);
         }
+        if self.frame.base == RBP {
+            self.walk.frame(FrameAction::Reset(16 + 8 * saved as i64));
+        }
         for i in (0..saved).rev() {
-            self.put(Code::Pop, 8, &[Arg::Reg(self.frame.saved[i])]);
+            self.pop_saved(self.frame.saved[i]);
         }
         if self.frame.base == RBP {
             if saved == 0 {
                 self.put(Code::Leave, 8, &[]);
+                self.walk.frame(FrameAction::Pop(RBP));
             } else {
-                self.put(Code::Pop, 8, &[Arg::Reg(RBP)]);
+                self.pop_saved(RBP);
             }
         }
         self.put(Code::Ret, 8, &[]);

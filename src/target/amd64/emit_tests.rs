@@ -10,6 +10,7 @@ use crate::target::machine::{
     Address, AddressId, Allocation, Constraint, MBlock, MFunction, MOp, Operand, PRegSet, Role,
     Step, VReg, VRegInfo,
 };
+use crate::target::unwind::FrameAction;
 use crate::target::{Features, Instruction, Layout, Names, ObjectFormat, Target};
 use pretty_assertions::assert_eq;
 
@@ -110,6 +111,7 @@ impl Builder {
             allocation: &self.allocation,
             layout: &layout,
             features: &Features::default(),
+            unwind: false,
             indirect: true,
         };
         let target = Target {
@@ -122,6 +124,7 @@ impl Builder {
             function_align: 16,
             select: |_, _, _, _| unreachable!("nothing is selected here"),
             emit,
+            unwind: &super::super::regs::UNWIND,
             row_name: |_| "",
             print: print::print,
         };
@@ -139,6 +142,8 @@ struct Lines<'a> {
 }
 
 impl Sink for Lines<'_> {
+    fn frame(&mut self, _: FrameAction) {}
+
     fn block(&mut self, block: BlockId) {
         self.out.extend_from_slice(format!("{block:?}:\n").as_bytes());
     }

@@ -31,6 +31,7 @@ pub static SYSV: Target = Target {
     function_align: 16,
     select: |f, facts, module, features| isel::select(f, facts, module, features, &abi::SYSV),
     emit: emit::emit,
+    unwind: &regs::UNWIND,
     row_name: |op| insts::row(op).name,
     print: print::print,
 };

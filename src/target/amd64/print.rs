@@ -113,7 +113,8 @@ fn register_size(style: Style, size: u8, n: usize) -> u8 {
     }
 }
 
-fn push_register(out: &mut Vec<u8>, r: PReg, size: u8) {
+/// Appends the name of a register, of which an operand uses `size` bytes.
+pub fn push_register(out: &mut Vec<u8>, r: PReg, size: u8) {
     let number = usize::from(r.number());
     let name = match r.bank() {
         Bank::Int => INT[size.trailing_zeros() as usize][number],

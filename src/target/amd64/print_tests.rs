@@ -27,6 +27,7 @@ fn target() -> Target {
         function_align: 16,
         select: |_, _, _, _| unreachable!("nothing is selected here"),
         emit: |_, _| {},
+        unwind: &super::super::regs::UNWIND,
         row_name: |_| "",
         print,
     }

@@ -1,6 +1,7 @@
 //! Registers of x86-64, by the numbers the encoding gives them.
 
-use crate::target::machine::{PReg, PRegSet, Registers};
+use crate::target::machine::{Bank, PReg, PRegSet, Registers};
+use crate::target::unwind::Unwind;
 
 pub const RAX: PReg = PReg::int(0);
 pub const RCX: PReg = PReg::int(1);
@@ -53,4 +54,16 @@ pub static SYSV: Registers = Registers {
     caller_saved: PRegSet::of(&[RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11])
         .union(PRegSet::of(&ALL_XMM)),
     callee_saved: PRegSet::of(&[RBX, RBP, R12, R13, R14, R15]),
+};
+
+/// System V ABI, AMD64 supplement, figure 3.36: the numbers of registers in DWARF.
+pub static UNWIND: Unwind = Unwind {
+    stack_pointer: RSP,
+    at_entry: 8,
+    number: |r| match (r.bank(), r.number()) {
+        (Bank::Int, n) => [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15][usize::from(n)],
+        (Bank::Float, n) => 17 + u16::from(n),
+    },
+    return_address: 16,
+    name: |out, r| super::print::push_register(out, r, 8),
 };
