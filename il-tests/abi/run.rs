@@ -29,26 +29,27 @@ pub const CALLEES: &[Callee] = &[
         target: "amd64_sysv",
         dialect: Dialect { jump: AMD64, garbage: true },
         list: List::Address,
-        limits: Limits { empty: true },
+        // GCC 12 reads it with an aligned load where the registers are saved, at an odd place.
+        limits: Limits { empty: true, wide_in_lists: false },
     },
     Callee {
         target: "arm64",
         dialect: Dialect { jump: ARM64, garbage: true },
         list: List::Address,
-        limits: Limits { empty: true },
+        limits: Limits { empty: true, wide_in_lists: true },
     },
     Callee {
         target: "rv64",
         dialect: Dialect { jump: RV64, garbage: false },
         list: List::Value,
-        limits: Limits { empty: true },
+        limits: Limits { empty: true, wide_in_lists: true },
     },
     // GCC and clang do not agree on what a struct without members is there.
     Callee {
         target: "amd64_win",
         dialect: Dialect { jump: AMD64, garbage: true },
         list: List::Value,
-        limits: Limits { empty: false },
+        limits: Limits { empty: false, wide_in_lists: true },
     },
 ];
 
@@ -122,7 +123,8 @@ impl<'a> Bench<'a> {
         object: &Path,
     ) -> Result<(), String> {
         let mut command_line = Command::new(command[0]);
-        command_line.args(&command[1..]).args([level, "-w", "-fno-stack-protector", "-c", "-o"]);
+        command_line.args(&command[1..]);
+        command_line.args([level, "-w", "-fno-stack-protector", "-c", "-o"]);
         let done = command_line.arg(object).arg(source).output().map_err(io)?;
         if done.status.success() {
             return Ok(());

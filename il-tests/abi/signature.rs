@@ -117,6 +117,8 @@ pub struct Signature {
 pub struct Limits {
     /// There are aggregates without bytes.
     pub empty: bool,
+    /// 16-aligned aggregates of 16 bytes may be passed behind the dots.
+    pub wide_in_lists: bool,
 }
 
 /// Hands out places in the table.
@@ -151,7 +153,11 @@ pub fn signature(seed: u64, limits: Limits) -> Signature {
         let ty = match random.below(100) {
             n if n < aggregates => {
                 let most = if random.chance(4) { 300 } else { random.pick(&[16, 16, 32, 64]) };
-                Type::Aggregate(Aggregate::random(random, most, empty))
+                let mut aggregate = Aggregate::random(random, most, empty);
+                if !named && !limits.wide_in_lists && aggregate.size() == 16 {
+                    aggregate.wide = false;
+                }
+                Type::Aggregate(aggregate)
             }
             n if n % 4 == 0 => Type::Base(random.pick(&[Sb, Ub, Sh, Uh])),
             n if n % 4 == 1 => Type::Base(favourite.unwrap_or(W)),

@@ -21,6 +21,7 @@ pub struct Variant {
     pub max_regs: Option<u32>,
     /// A pass that does not run.
     pub disable: Option<&'static str>,
+    pub target: &'static str,
 }
 
 pub const VARIANTS: [Variant; 4] = [
@@ -32,7 +33,7 @@ pub const VARIANTS: [Variant; 4] = [
 
 impl Variant {
     const fn new(level: Level, max_regs: Option<u32>) -> Variant {
-        Variant { level, max_regs, disable: None }
+        Variant { level, max_regs, disable: None, target: "amd64_sysv" }
     }
 
     /// All but the `n`th of the passes that may be left out, counted around.
@@ -49,13 +50,18 @@ impl Variant {
         Variant { disable: Some(pass.expect("a pass has that name").name), ..VARIANTS[0] }
     }
 
+    /// The same on another target.
+    pub fn on(self, target: &'static str) -> Variant {
+        Variant { target, ..self }
+    }
+
     /// Whether it differs from the others in what the passes do.
     pub fn has_own_passes(self) -> bool {
         self.max_regs.is_none()
     }
 
     pub fn options(self) -> Options {
-        let target = target::by_name("amd64_sysv").expect("the target is there");
+        let target = target::by_name(self.target).expect("the target is there");
         Options {
             level: self.level,
             max_regs: self.max_regs,

@@ -271,7 +271,7 @@ impl Generator {
             self.functions.iter().map(|f| format!("l {}", f.name)).collect();
         let _ = writeln!(
             self.out,
-            "data {} = {{ {} }}\ndata {} = {{ b \"%016lx\\n\", b 0 }}\ndata {} = {{ z 256 }}",
+            "data {} = {{ {} }}\ndata {} = {{ b \"%016llx\\n\", b 0 }}\ndata {} = {{ z 256 }}",
             self.symbol("table"),
             functions.join(", "),
             self.symbol("format"),

@@ -3,6 +3,10 @@
 //! Without arguments: one second from a fixed seed, as a test. `scripts/fuzz` runs it for longer;
 //! see there for the arguments.
 
+#[path = "../toolchain.rs"]
+#[allow(dead_code, reason = "shared with the il-tests, which use more of it")]
+mod toolchain;
+
 mod body;
 mod check;
 mod control;
@@ -20,6 +24,7 @@ use native::Build;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use toolchain::{Toolchain, toolchains};
 
 /// Where the test starts. Another number is another test.
 const FIRST_SEED: u64 = 1;
@@ -35,6 +40,8 @@ struct Task {
     /// Another compiler, in place of this crate's.
     compiler: Option<String>,
     variants: Vec<Variant>,
+    /// Whose machine code is run.
+    target: &'static str,
     /// Where the texts of faults go.
     faults: PathBuf,
     directory: PathBuf,
@@ -52,15 +59,19 @@ fn main() -> ExitCode {
     let directory = std::env::temp_dir().join(format!("backend-random-{}", std::process::id()));
     std::fs::create_dir_all(&directory).expect("there is a place for temporary files");
     let first = number("--seed", FIRST_SEED);
+    let target = value("--target").map_or("amd64_sysv", |name| {
+        toolchain::toolchain(name).expect("a target of il-tests/toolchain.rs").target
+    });
     let task = Task {
         seeds: first..first + number("--count", 1),
         options,
         native: args.contains(&"--native"),
         compiler: value("--compiler").map(|c| (*c).to_owned()),
         variants: match value("--disable") {
-            Some(name) => vec![Variant::without_pass(name)],
-            None => VARIANTS.to_vec(),
+            Some(name) => vec![Variant::without_pass(name).on(target)],
+            None => VARIANTS.map(|v| v.on(target)).to_vec(),
         },
+        target,
         faults: value("--faults").map_or_else(|| directory.clone(), PathBuf::from),
         directory: directory.clone(),
     };
@@ -84,7 +95,7 @@ fn main() -> ExitCode {
 impl Task {
     fn builds(&self, variants: &[Variant]) -> Vec<Build<'static>> {
         match &self.compiler {
-            Some(program) => vec![Build::program(program, &self.directory)],
+            Some(program) => vec![Build::program(program, self.target, &self.directory)],
             None => variants.iter().map(|&v| Build::ours(v, &self.directory)).collect(),
         }
     }
@@ -107,7 +118,7 @@ impl Task {
     }
 }
 
-/// One second of seeds through the passes, and a program of machine code.
+/// One second of seeds through the passes, and programs of machine code.
 fn test(task: &Task) -> bool {
     let start = Instant::now();
     let mut count = 0;
@@ -121,21 +132,30 @@ fn test(task: &Task) -> bool {
         }
         count += 1;
     }
-    let native = native::is_possible();
-    if native {
-        let seeds: Vec<u64> = (FIRST_SEED..FIRST_SEED + BATCH).collect();
-        for build in task.builds(&task.variants) {
-            if let Err(fault) = native::compare(&seeds, task.options, &build) {
-                task.report(fault.seed, &fault.message);
-                good = false;
-            }
+    let mut without = String::new();
+    for toolchain in toolchains().filter(|t| t.emulator.is_some()) {
+        if let Some(tool) = toolchain.missing() {
+            without += &format!(" ({tool} is missing: no machine code of {})", toolchain.target);
+            good &= !std::env::var("CI").is_ok_and(|v| v == "true");
+            continue;
+        }
+        good &= machine_code(task, toolchain);
+    }
+    println!("random: {count} modules from seed {FIRST_SEED}{without}");
+    good
+}
+
+/// A program of the first seeds on one target, in all variants.
+fn machine_code(task: &Task, toolchain: &Toolchain) -> bool {
+    let mut good = true;
+    let seeds: Vec<u64> = (FIRST_SEED..FIRST_SEED + BATCH).collect();
+    for variant in &task.variants {
+        let build = Build::ours(variant.on(toolchain.target), &task.directory);
+        if let Err(fault) = native::compare(&seeds, task.options, &build) {
+            task.report(fault.seed, &format!("{}: {}", toolchain.target, fault.message));
+            good = false;
         }
     }
-    if !native && std::env::var_os("CI").is_some_and(|v| v == "true") {
-        good = false;
-    }
-    let machine = if native { "" } else { " (no C compiler for amd64: nothing run natively)" };
-    println!("random: {count} modules from seed {FIRST_SEED}{machine}");
     good
 }
 
@@ -148,7 +168,7 @@ fn fuzz(task: &Task) -> bool {
     for batch in task.seeds.clone().step_by(BATCH as usize) {
         let seeds: Vec<u64> = (batch..(batch + BATCH).min(task.seeds.end)).collect();
         let mut variants = task.variants.clone();
-        variants.push(Variant::without(batch / BATCH));
+        variants.push(Variant::without(batch / BATCH).on(task.target));
         let mut sound = Vec::new();
         for &seed in &seeds {
             let own = variants.iter().filter(|v| ours && v.has_own_passes());

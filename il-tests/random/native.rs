@@ -3,9 +3,10 @@
 
 use super::check::{Variant, assembly, limits, parse_text};
 use super::generate::{self, Options};
+use super::toolchain::{Toolchain, toolchain};
 use backend::interp::{End, Outcome, Undefined, run};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// From IL to assembly, or to what is wrong.
 type Compile<'a> = Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + 'a>;
@@ -16,6 +17,8 @@ pub struct Build<'a> {
     pub compile: Compile<'a>,
     /// Where its files go.
     pub directory: PathBuf,
+    /// What builds and runs the assembly.
+    pub toolchain: &'static Toolchain,
 }
 
 impl Build<'_> {
@@ -25,16 +28,18 @@ impl Build<'_> {
             name: format!("native {variant:?}"),
             compile: Box::new(move |text| assembly(text, variant)),
             directory: directory.to_owned(),
+            toolchain: toolchain(variant.target).expect("the target has a row"),
         }
     }
 
     /// A program that takes QBE's arguments.
-    pub fn program(program: &str, directory: &Path) -> Build<'static> {
+    pub fn program(program: &str, target: &'static str, directory: &Path) -> Build<'static> {
         let (command, place) = (program.to_owned(), directory.to_owned());
         let compile = move |text: &[u8]| {
             let source = place.join("peer.ssa");
             std::fs::write(&source, text).map_err(|e| e.to_string())?;
-            let done = Command::new(&command).arg(&source).output().map_err(|e| e.to_string())?;
+            let done = Command::new(&command).args(["-t", target]).arg(&source).output();
+            let done = done.map_err(|e| e.to_string())?;
             match done.status.success() {
                 true => Ok(done.stdout),
                 false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
@@ -44,6 +49,7 @@ impl Build<'_> {
             name: program.to_owned(),
             compile: Box::new(compile),
             directory: directory.to_owned(),
+            toolchain: toolchain(target).expect("the target has a row"),
         }
     }
 }
@@ -65,7 +71,7 @@ pub fn program(seeds: &[u64], options: Options) -> String {
             "\tcall $printf(l $seed, ..., l {seed})\n\tcall ${prefix}main()\n\tcall $fflush(l 0)\n"
         ));
     }
-    text.push_str("data $seed = { b \"seed %ld\\n\", b 0 }\n");
+    text.push_str("data $seed = { b \"seed %lld\\n\", b 0 }\n");
     text + &main + "\tret 0\n}\n"
 }
 
@@ -123,17 +129,6 @@ pub fn run_text(text: &[u8], build: &Build<'_>) -> Result<Vec<u8>, String> {
     let assembly = (build.compile)(text)?;
     let (source, program) = (build.directory.join("random.s"), build.directory.join("random"));
     std::fs::write(&source, assembly).map_err(|e| e.to_string())?;
-    let built = Command::new("cc").arg("-o").arg(&program).arg(&source).output();
-    let built = built.map_err(|e| e.to_string())?;
-    if !built.status.success() {
-        return Err(String::from_utf8_lossy(&built.stderr).into_owned());
-    }
-    let run = Command::new("timeout").arg("10").arg(&program).stdin(Stdio::null()).output();
-    Ok(run.map_err(|e| e.to_string())?.stdout)
-}
-
-/// True if there is a C compiler to link with, and its code is for amd64.
-pub fn is_possible() -> bool {
-    cfg!(all(target_arch = "x86_64", target_os = "linux"))
-        && Command::new("cc").arg("--version").output().is_ok_and(|o| o.status.success())
+    build.toolchain.cc(&["-o".as_ref(), program.as_ref(), source.as_ref()])?;
+    Ok(build.toolchain.run(&program)?.1)
 }
