@@ -57,6 +57,7 @@ fn target(format: ObjectFormat) -> Target {
         },
         unwind: &UNWIND,
         row_name: |_| "",
+        object: None,
         print: |_, names, out| {
             out.extend_from_slice(b"load ");
             names.push_literal(out, 0x3ff0_0000_0000_0000, 8);

@@ -8,6 +8,7 @@ pub mod call;
 pub mod constants;
 pub mod dump;
 pub mod emission;
+pub mod encoding;
 pub mod format;
 pub mod frame;
 pub mod idioms;
@@ -57,6 +58,8 @@ pub struct Target {
     pub row_name: fn(MOp) -> &'static str,
     /// Prints one instruction as a line of assembly text, without the newline.
     pub print: fn(&Instruction, &Names<'_>, &mut Vec<u8>),
+    /// Object code; `None` where there is only text yet.
+    pub object: Option<&'static encoding::Encoding>,
 }
 
 /// How text names things outside an instruction.

@@ -127,6 +127,7 @@ impl Builder {
             unwind: &super::super::regs::UNWIND,
             row_name: |_| "",
             print: print::print,
+            object: None,
         };
         let mut lines = Lines { target: &target, module: &module, out: Vec::new() };
         emit(&input, &mut lines);

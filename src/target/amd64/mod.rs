@@ -8,9 +8,12 @@ mod compare;
 mod constants;
 mod convert;
 pub mod emit;
+mod encode;
 mod expand;
 mod flags;
 mod frame;
+#[cfg(test)]
+mod instances;
 pub mod insts;
 mod isel;
 mod memory;
@@ -34,4 +37,5 @@ pub static SYSV: Target = Target {
     unwind: &regs::UNWIND,
     row_name: |op| insts::row(op).name,
     print: print::print,
+    object: Some(&encode::ENCODING),
 };
