@@ -123,6 +123,12 @@ fn command() -> Command {
                 .help("use an extension of the instruction set: movbe, bmi2, popcnt"),
         )
         .arg(value("emit", "kind", "what to write: asm or il"))
+        .arg(
+            Arg::new("debug")
+                .short('g')
+                .action(ArgAction::SetTrue)
+                .help("debug information for all functions, not only those with a dbgfile"),
+        )
         .arg(flag("no-unwind", "leave out what unwinders of the stack read"))
         .arg(flag("verify", "check the function after every pass, and the register allocation"))
         .arg(flag("time-passes", "print where the time went to stderr"))
@@ -163,6 +169,7 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
     options.max_regs = number(text("max-regs"), "--max-regs")?;
     options.bisect = number(text("bisect"), "--bisect")?;
     options.unwind = !matches.get_flag("no-unwind");
+    options.debug = matches.get_flag("debug");
     options.verify = matches.get_flag("verify");
     options.internal_ops = matches.get_flag("internal-ops");
     options.disable = all("disable").collect();

@@ -7,6 +7,7 @@ use crate::index::{Index, IndexVec};
 use crate::ir::print::{print_function, print_item};
 use crate::ir::{Function, FunctionId, Item, Module};
 use crate::options::{Emit, Options};
+use crate::out::debug_text::{self, Described};
 use crate::out::text;
 use crate::parse;
 use crate::pipeline::{Run, Times, run_passes};
@@ -68,9 +69,10 @@ pub fn parse_inputs(inputs: &[Input<'_>], options: &Options) -> Result<Module, V
 /// Compiles a module that was built or parsed before.
 pub fn compile_module(mut module: Module, options: &Options) -> Output {
     let functions = std::mem::take(&mut module.functions);
+    let described = debug_text::describe(&functions, options.debug);
     let threads = thread_count(options, &functions);
     let compiled = compile_functions(&module, functions, options, threads);
-    assemble(&module, compiled, options)
+    assemble(&module, compiled, &described, options)
 }
 
 /// What became of a function.
@@ -194,6 +196,7 @@ fn generate(f: &Function, mut facts: Facts, run: &mut Run<'_>, into: &mut Compil
         allocation: &allocation,
         layout: &layout,
         features: &options.features,
+        debug: options.debug || f.file.is_some(),
         unwind: options.unwind,
         indirect: f.linkage.export || run.address_taken.contains(f.symbol),
     };
@@ -204,7 +207,12 @@ fn generate(f: &Function, mut facts: Facts, run: &mut Run<'_>, into: &mut Compil
 }
 
 /// Puts the pieces together in source order.
-fn assemble(module: &Module, mut compiled: Vec<Compiled>, options: &Options) -> Output {
+fn assemble(
+    module: &Module,
+    mut compiled: Vec<Compiled>,
+    described: &[Described],
+    options: &Options,
+) -> Output {
     let mut output = Output::default();
     let mut literals = text::Literals::default();
     for piece in &mut compiled {
@@ -224,8 +232,8 @@ fn assemble(module: &Module, mut compiled: Vec<Compiled>, options: &Options) -> 
             }
         }
     } else {
-        text::file(options.target, module, bytes, piece);
-        text::finish(options.target, module, literals, bytes);
+        text::file(options.target, module, described, bytes, piece);
+        text::finish(options.target, module, literals, described, bytes);
     }
     output
 }

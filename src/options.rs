@@ -37,6 +37,8 @@ pub struct Options {
     pub max_regs: Option<u32>,
     /// Tell debuggers, profilers and exceptions about frames.
     pub unwind: bool,
+    /// Debug information tells of all functions, not only of those with a `dbgfile`.
+    pub debug: bool,
     /// The parser takes ops that only passes write.
     pub internal_ops: bool,
     /// Passes not to run, by name.
@@ -62,6 +64,7 @@ impl Options {
             verify: false,
             max_regs: None,
             unwind: true,
+            debug: false,
             internal_ops: false,
             disable: Vec::new(),
             stop_after: None,

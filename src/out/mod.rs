@@ -1,4 +1,5 @@
 //! Output: the consumers of final instructions and of data.
 
+pub mod debug_text;
 pub mod sections;
 pub mod text;

@@ -6,6 +6,7 @@
 //! literals that all of them used. What differs between object formats is in
 //! [`sections`](super::sections).
 
+use super::debug_text::{self, Described};
 use super::sections::{self, Section, start};
 use crate::index::{Index, IndexVec};
 use crate::ir::{
@@ -79,6 +80,10 @@ pub fn function(
     (target.emit)(input, sink);
     if unwind {
         sink.out.extend_from_slice(b".cfi_endproc\n");
+    }
+    if input.debug {
+        debug_text::push_end(&sink.names, number, sink.out);
+        sink.out.extend_from_slice(b":\n");
     }
     if target.format == ObjectFormat::Elf {
         let TextSink { names, out, .. } = sink;
@@ -250,9 +255,11 @@ fn directive(width: Width) -> &'static [u8] {
 pub fn file(
     target: &Target,
     module: &Module,
+    described: &[Described],
     out: &mut Vec<u8>,
     mut function: impl FnMut(FunctionId, &mut Vec<u8>),
 ) {
+    debug_text::start(&Names { module, target, function: 0 }, described, out);
     let mut announced: IndexVec<FileId, bool> = IndexVec::filled(false, module.files.len());
     for item in &module.items {
         match *item {
@@ -281,9 +288,15 @@ fn source_file(module: &Module, file: FileId, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"\n");
 }
 
-/// Prints what stands at the end of a file: literals, and the mark of a stack that need not be
-/// executable.
-pub fn finish(target: &Target, module: &Module, mut literals: Literals, out: &mut Vec<u8>) {
+/// Prints what stands at the end of a file: literals, debug information, and the mark of a stack that
+/// need not be executable.
+pub fn finish(
+    target: &Target,
+    module: &Module,
+    mut literals: Literals,
+    described: &[Described],
+    out: &mut Vec<u8>,
+) {
     let names = Names { module, target, function: 0 };
     literals.compact();
     let mut section_of = 0;
@@ -303,6 +316,7 @@ pub fn finish(target: &Target, module: &Module, mut literals: Literals, out: &mu
     for &symbol in &literals.cells {
         sections::reference_cell(&names, symbol, out);
     }
+    debug_text::unit(&names, described, out);
     if target.format == ObjectFormat::Elf {
         out.extend_from_slice(b".section .note.GNU-stack,\"\",@progbits\n");
     }

@@ -68,7 +68,7 @@ fn target(format: ObjectFormat) -> Target {
 fn print(target: &Target, module: &Module) -> String {
     let mut literals = Literals::default();
     let mut out = Vec::new();
-    file(target, module, &mut out, |id, out| {
+    file(target, module, &[], &mut out, |id, out| {
         let code = MFunction {
             symbol: module.functions[id].symbol,
             blocks: IndexVec::new(),
@@ -92,11 +92,12 @@ fn print(target: &Target, module: &Module) -> String {
             layout: &Layout::default(),
             features: &Features::default(),
             unwind: false,
+            debug: false,
             indirect: true,
         };
         function(target, &input, id, out, &mut literals);
     });
-    finish(target, module, literals, &mut out);
+    finish(target, module, literals, &[], &mut out);
     String::from_utf8(out).unwrap()
 }
 
@@ -120,7 +121,7 @@ fn data_text_as(
 ) -> String {
     let module = with_data(linkage, align, items);
     let mut out = Vec::new();
-    file(&target(format), &module, &mut out, |_, _| {});
+    file(&target(format), &module, &[], &mut out, |_, _| {});
     String::from_utf8(out).unwrap()
 }
 
@@ -327,7 +328,7 @@ fn literals_come_by_size_and_once() {
     other.add(0, 8);
     one.merge(&other);
     let mut out = Vec::new();
-    finish(&target(ObjectFormat::Coff), &module, one, &mut out);
+    finish(&target(ObjectFormat::Coff), &module, one, &[], &mut out);
     let expected = ".section .rdata,\"dr\"\n.balign 16\n.Lfp16_8000000000000000:\n\
         \t.quad -9223372036854775808,0\n.section .rdata,\"dr\"\n.balign 8\n\
         .Lfp8_0000000000000000:\n\t.quad 0\n.Lfp8_0000000000000001:\n\t.quad 1\n\

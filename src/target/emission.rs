@@ -302,6 +302,7 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
 
     fn blocks(&mut self) {
         let labels = self.labels();
+        self.start_location();
         self.mark();
         if self.wrap.is_none() {
             self.early = false;
@@ -323,6 +324,16 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
                 self.frame(FrameAction::Block { framed });
             }
             falls_through = self.block(b, order.get(i + 1).copied(), &mut wanted);
+        }
+    }
+
+    /// The first instructions of a function are of the line that its body begins with.
+    fn start_location(&mut self) {
+        let code = self.code;
+        let mut entry = code.blocks.iter().take(1).flat_map(|b| &b.insts);
+        let first = entry.find(|i| i.op == op::LOCATION);
+        if let Some(inst) = first {
+            self.location(inst.imm as u32, (inst.imm >> 32) as u32);
         }
     }
 

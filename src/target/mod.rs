@@ -89,6 +89,8 @@ pub struct EmitInput<'a> {
     /// Something outside the module, or through a pointer, may call it: it is exported or
     /// `analysis::references::address_taken`.
     pub indirect: bool,
+    /// Debug information tells of the function.
+    pub debug: bool,
     /// The sink wants to know about the frame.
     pub unwind: bool,
 }

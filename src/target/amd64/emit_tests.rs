@@ -112,6 +112,7 @@ impl Builder {
             layout: &layout,
             features: &Features::default(),
             unwind: false,
+            debug: false,
             indirect: true,
         };
         let target = Target {
