@@ -67,6 +67,14 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
+/// The features of each target that has any.
+fn features() -> String {
+    let rows = TARGETS.iter().filter(|t| !t.features.is_empty());
+    let rows: Vec<String> =
+        rows.map(|t| format!("{}: {}", t.name, t.features.join(", "))).collect();
+    format!("Features: {}", rows.join("; "))
+}
+
 fn command() -> Command {
     let list: Vec<String> = TARGETS
         .iter()
@@ -78,7 +86,7 @@ fn command() -> Command {
         .about("Compiles QBE's intermediate language to assembly")
         .version(env!("CARGO_PKG_VERSION"))
         .override_usage("backend [OPTIONS] {file.ssa, -}...")
-        .after_help(format!("Targets: {}", list.join(", ")))
+        .after_help(format!("Targets: {}\n{}", list.join(", "), features()))
         .args_override_self(true)
         .disable_help_flag(true)
         .arg(Arg::new("files").num_args(0..).value_name("file.ssa").help("input; - or none: stdin"))
@@ -120,7 +128,7 @@ fn command() -> Command {
                 .short('m')
                 .value_name("feature")
                 .action(ArgAction::Append)
-                .help("use an extension of the instruction set: movbe, bmi2, popcnt"),
+                .help("use an extension of the target's instruction set"),
         )
         .arg(value("emit", "kind", "what to write: asm or il"))
         .arg(
@@ -163,7 +171,7 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
         Some(other) => return Err(format!("cannot emit '{other}': asm or il expected")),
     };
     for name in all("feature") {
-        enable(&mut options.features, &name)?;
+        enable(target, &mut options.features, &name)?;
     }
     options.threads = number(text("threads"), "-j")?.unwrap_or(0);
     options.max_regs = number(text("max-regs"), "--max-regs")?;
@@ -211,12 +219,13 @@ fn number<T: std::str::FromStr>(text: Option<&str>, option: &str) -> Result<Opti
     text.map(|t| t.parse().map_err(|_| format!("{option}: number expected, not '{t}'"))).transpose()
 }
 
-fn enable(features: &mut Features, name: &str) -> Result<(), String> {
-    match name {
-        "movbe" => features.movbe = true,
-        "bmi2" => features.bmi2 = true,
-        "popcnt" => features.popcnt = true,
-        _ => return Err(format!("unknown feature '{name}'")),
+fn enable(target: &Target, features: &mut Features, name: &str) -> Result<(), String> {
+    if target.features.contains(&name) && features.enable(name) {
+        return Ok(());
     }
-    Ok(())
+    let others = TARGETS.iter().find(|t| t.features.contains(&name));
+    Err(match others {
+        Some(other) => format!("'{name}' is a feature of {}, not of {}", other.name, target.name),
+        None => format!("unknown feature '{name}'"),
+    })
 }

@@ -56,6 +56,7 @@ fn target(format: ObjectFormat) -> Target {
             });
         },
         unwind: &UNWIND,
+        features: &[],
         row_name: |_| "",
         object: None,
         print: |_, names, out| {

@@ -152,6 +152,11 @@ impl<'a> Walk<'a> {
         self.sink.instruction(&self.buffer);
     }
 
+    /// The instruction just sent is this many bytes longer than one.
+    pub fn pad(&mut self, bytes: u32) {
+        self.at += bytes;
+    }
+
     pub fn location(&mut self, line: u32, column: u32) {
         if !matches!(self.reach, Reach::Measure(_)) {
             self.sink.location(line, column);

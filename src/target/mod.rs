@@ -14,6 +14,7 @@ pub mod frame;
 pub mod idioms;
 pub mod lower;
 pub mod machine;
+pub mod rv64;
 pub mod select;
 pub mod unwind;
 pub mod vaarg;
@@ -54,6 +55,8 @@ pub struct Target {
     pub emit: fn(&EmitInput<'_>, &mut dyn Sink),
     /// How debuggers and exceptions see its frames.
     pub unwind: &'static Unwind,
+    /// The names of its features, as `-m` takes them.
+    pub features: &'static [&'static str],
     /// The name of a row of the instruction table, for dumps.
     pub row_name: fn(MOp) -> &'static str,
     /// Prints one instruction as a line of assembly text, without the newline.
@@ -76,6 +79,29 @@ pub struct Features {
     pub movbe: bool,
     pub bmi2: bool,
     pub popcnt: bool,
+    pub zba: bool,
+    pub zbb: bool,
+    pub zbs: bool,
+    /// Loads and stores that are not aligned are no slower.
+    pub unaligned: bool,
+}
+
+impl Features {
+    /// Switches on the feature of that name; false if there is none.
+    pub fn enable(&mut self, name: &str) -> bool {
+        let flag = match name {
+            "movbe" => &mut self.movbe,
+            "bmi2" => &mut self.bmi2,
+            "popcnt" => &mut self.popcnt,
+            "zba" => &mut self.zba,
+            "zbb" => &mut self.zbb,
+            "zbs" => &mut self.zbs,
+            "unaligned" => &mut self.unaligned,
+            _ => return false,
+        };
+        *flag = true;
+        true
+    }
 }
 
 /// What emission reads.
@@ -183,7 +209,7 @@ pub trait Sink {
 }
 
 /// All targets, in the order help prints them.
-pub static TARGETS: &[&Target] = &[&amd64::SYSV];
+pub static TARGETS: &[&Target] = &[&amd64::SYSV, &rv64::RV64];
 
 /// The target of that name.
 pub fn by_name(name: &str) -> Option<&'static Target> {

@@ -126,6 +126,7 @@ impl Builder {
             select: |_, _, _, _| unreachable!("nothing is selected here"),
             emit,
             unwind: &super::super::regs::UNWIND,
+            features: &[],
             row_name: |_| "",
             print: print::print,
             object: None,

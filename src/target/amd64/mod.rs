@@ -35,6 +35,7 @@ pub static SYSV: Target = Target {
     select: |f, facts, module, features| isel::select(f, facts, module, features, &abi::SYSV),
     emit: emit::emit,
     unwind: &regs::UNWIND,
+    features: &["movbe", "bmi2", "popcnt"],
     row_name: |op| insts::row(op).name,
     print: print::print,
     object: Some(&encode::ENCODING),

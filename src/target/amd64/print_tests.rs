@@ -20,6 +20,7 @@ fn target() -> Target {
         select: |_, _, _, _| unreachable!("nothing is selected here"),
         emit: |_, _| {},
         unwind: &super::super::regs::UNWIND,
+        features: &[],
         row_name: |_| "",
         print,
         object: None,
