@@ -10,6 +10,8 @@
 mod case;
 #[path = "generated.rs"]
 mod generated;
+#[path = "macho.rs"]
+mod macho;
 #[path = "oracle.rs"]
 mod oracle;
 #[path = "toolchain.rs"]
@@ -101,7 +103,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     for entry in entries {
         let path = entry.map_err(|e| e.to_string())?.path();
-        if path.is_dir() {
+        // What has a driver in another language is a test by itself.
+        if path.is_dir() && !path.join("main.rs").exists() {
             collect(&path, files)?;
         } else if path.extension() == Some(OsStr::new("ssa")) {
             files.push(path);
@@ -203,13 +206,44 @@ impl Unit {
         let program = self.scratch.path(what);
         fs::write(&source, assembly).map_err(|e| e.to_string())?;
         let driver = self.driver.get_or_init(|| self.build_driver()).clone()?;
+        let support = self.scratch.path("support.s");
         let mut args: Vec<&OsStr> = vec!["-o".as_ref(), program.as_ref(), source.as_ref()];
+        if self.toolchain.stand_in.is_some() {
+            self.assemble_and_look(what, &source)?;
+            if case.skips("stand-in") {
+                return Ok(());
+            }
+            let arm64 = self.is_arm64();
+            let text = macho::as_elf(&String::from_utf8_lossy(assembly), arm64);
+            fs::write(&source, text).map_err(|e| e.to_string())?;
+            fs::write(&support, macho::support(arm64)).map_err(|e| e.to_string())?;
+            args.push(support.as_ref());
+        }
         args.extend(driver.as_ref().map(|d| d.as_os_str()));
         args.extend(case.flags.iter().map(|f| OsStr::new(f.as_str())));
         args.extend(["-lpthread", "-lm"].map(OsStr::new));
-        self.toolchain.cc(&args).map_err(|e| format!("{what}: {e}"))?;
-        let (status, output) = self.toolchain.run(&program).map_err(|e| format!("{what}: {e}"))?;
+        let runner = self.runner();
+        runner.cc(&args).map_err(|e| format!("{what}: {e}"))?;
+        let (status, output) = runner.run(&program).map_err(|e| format!("{what}: {e}"))?;
         self.compare(what, status, &output)
+    }
+
+    /// What links and runs the programs.
+    fn runner(&self) -> &'static Toolchain {
+        self.toolchain.stand_in().unwrap_or(self.toolchain)
+    }
+
+    fn is_arm64(&self) -> bool {
+        self.toolchain.target.starts_with("arm64")
+    }
+
+    /// Assembles and compares the object with the module.
+    fn assemble_and_look(&self, what: &str, source: &Path) -> Result<(), String> {
+        let object = self.scratch.path("looked-at.o");
+        let args: [&OsStr; 4] = ["-c".as_ref(), "-o".as_ref(), object.as_ref(), source.as_ref()];
+        self.toolchain.cc(&args).map_err(|e| format!("{what}: {e}"))?;
+        let bytes = fs::read(&object).map_err(|e| e.to_string())?;
+        macho::inspect(&bytes, &oracle::parse(&self.case)?).map_err(|e| format!("{what}: {e}"))
     }
 
     /// Compares what a program did with what the file says.
@@ -233,10 +267,22 @@ impl Unit {
         let source = self.scratch.path("driver.c");
         let object = self.scratch.path("driver.o");
         fs::write(&source, text).map_err(|e| e.to_string())?;
-        let args = ["-O1", "-w", "-fno-builtin", "-c", "-o"].map(OsStr::new);
-        let args: Vec<&OsStr> =
-            args.into_iter().chain([object.as_os_str(), source.as_os_str()]).collect();
-        self.toolchain.cc(&args).map_err(|e| format!("driver: {e}"))?;
+        let flags = ["-O1", "-w", "-fno-builtin"].map(OsStr::new);
+        let mut args: Vec<&OsStr> = flags.to_vec();
+        let assembly = self.scratch.path("driver.s");
+        if self.toolchain.stand_in.is_some() {
+            // Compiled for the target itself, whose calls it makes.
+            let arm64 = self.is_arm64();
+            args.extend(macho::c_flags(arm64).into_iter().map(OsStr::new));
+            args.extend(["-S".as_ref(), "-o".as_ref(), assembly.as_os_str(), source.as_os_str()]);
+            self.toolchain.cc(&args).map_err(|e| format!("driver: {e}"))?;
+            let text = fs::read_to_string(&assembly).map_err(|e| e.to_string())?;
+            fs::write(&assembly, macho::as_elf(&text, arm64)).map_err(|e| e.to_string())?;
+            args = vec!["-c".as_ref(), "-o".as_ref(), object.as_ref(), assembly.as_ref()];
+        } else {
+            args.extend(["-c".as_ref(), "-o".as_ref(), object.as_os_str(), source.as_os_str()]);
+        }
+        self.runner().cc(&args).map_err(|e| format!("driver: {e}"))?;
         Ok(Some(object))
     }
 }

@@ -19,8 +19,10 @@ pub struct Toolchain {
     /// Another C compiler, for objects.
     #[allow(dead_code, reason = "not all tests that share this file compile C with both")]
     pub clang: &'static [&'static str],
-    /// What runs programs, or nothing: then they are assembled and looked at.
+    /// What runs programs, or nothing: then the assembly is made to run on another target.
     pub emulator: Option<&'static str>,
+    /// The target of the same processor on which that is.
+    pub stand_in: Option<&'static str>,
 }
 
 /// One row a target. Programs for another system or architecture are linked statically: it is
@@ -33,6 +35,7 @@ const ROWS: &[Toolchain] = &[
         cc: &["x86_64-linux-gnu-gcc", "-static"],
         clang: &["clang", "-target", "x86_64-linux-gnu"],
         emulator: Some("qemu-x86_64"),
+        stand_in: None,
     },
     Toolchain {
         target: "arm64",
@@ -41,6 +44,7 @@ const ROWS: &[Toolchain] = &[
         cc: &["aarch64-linux-gnu-gcc", "-static"],
         clang: &["clang", "-target", "aarch64-linux-gnu"],
         emulator: Some("qemu-aarch64"),
+        stand_in: None,
     },
     Toolchain {
         target: "rv64",
@@ -49,6 +53,7 @@ const ROWS: &[Toolchain] = &[
         cc: &["riscv64-linux-gnu-gcc", "-static"],
         clang: &["clang", "-target", "riscv64-linux-gnu", "-march=rv64gc", "-mabi=lp64d"],
         emulator: Some("qemu-riscv64"),
+        stand_in: None,
     },
     Toolchain {
         target: "amd64_win",
@@ -57,22 +62,25 @@ const ROWS: &[Toolchain] = &[
         cc: &["x86_64-w64-mingw32-gcc"],
         clang: &["clang", "-target", "x86_64-w64-mingw32"],
         emulator: Some("wine"),
+        stand_in: None,
     },
     Toolchain {
         target: "amd64_apple",
         fewest_registers: 4,
         host: "",
-        cc: &["clang", "-target", "x86_64-apple-macos"],
-        clang: &["clang", "-target", "x86_64-apple-macos"],
+        cc: &["clang", "-target", "x86_64-apple-macos11"],
+        clang: &["clang", "-target", "x86_64-apple-macos11"],
         emulator: None,
+        stand_in: Some("amd64_sysv"),
     },
     Toolchain {
         target: "arm64_apple",
         fewest_registers: 4,
         host: "",
-        cc: &["clang", "-target", "arm64-apple-macos"],
-        clang: &["clang", "-target", "arm64-apple-macos"],
+        cc: &["clang", "-target", "arm64-apple-macos11"],
+        clang: &["clang", "-target", "arm64-apple-macos11"],
         emulator: None,
+        stand_in: Some("arm64"),
     },
 ];
 
@@ -83,7 +91,6 @@ pub fn toolchains() -> impl Iterator<Item = &'static Toolchain> {
 }
 
 /// The row of that name, whether the target is there or not.
-#[allow(dead_code, reason = "not all tests that share this file choose a row by name")]
 pub fn toolchain(name: &str) -> Option<&'static Toolchain> {
     ROWS.iter().find(|row| row.target == name)
 }
@@ -100,7 +107,13 @@ impl Toolchain {
     pub fn missing(&self) -> Option<&'static str> {
         let mut tools = vec![if self.native() { "cc" } else { self.cc[0] }];
         tools.extend(self.emulator.filter(|_| !self.native()));
-        tools.into_iter().find(|tool| !works(tool))
+        let missing = tools.into_iter().find(|tool| !works(tool));
+        missing.or_else(|| self.stand_in().and_then(Toolchain::missing))
+    }
+
+    /// The row of the stand-in.
+    pub fn stand_in(&self) -> Option<&'static Toolchain> {
+        self.stand_in.and_then(toolchain)
     }
 
     /// The command of the C compiler that links.

@@ -3,6 +3,9 @@
 //! Without arguments: a sample from a fixed seed on each target that there is, as a test.
 //! `scripts/abi-fuzz` runs it for longer; see there for the arguments.
 
+#[path = "../macho.rs"]
+#[allow(dead_code, reason = "shared with the il-tests, which use more of it")]
+mod macho;
 #[path = "../random/numbers.rs"]
 #[allow(dead_code, reason = "shared with the random IL, which uses more of it")]
 mod numbers;

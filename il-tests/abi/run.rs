@@ -2,6 +2,7 @@
 
 use super::c::{self, Dialect};
 use super::il::{self, List};
+use super::macho;
 use super::signature::{Limits, Signature};
 use super::toolchain::Toolchain;
 use backend::{Input, Level, Options, compile, target};
@@ -23,33 +24,54 @@ const AMD64: &str = "leaq TARGET(%rip), %r11\\n\\tjmp THROUGH\\n";
 const ARM64: &str = "adrp x16, TARGET\\n\\tadd x16, x16, :lo12:TARGET\\n\\tb THROUGH\\n";
 const RV64: &str = "la t0, TARGET\\n\\tla t1, THROUGH\\n\\tjr t1\\n";
 
-/// The targets whose calls are tested.
+const ALL: Limits = Limits { empty: true, wide_in_lists: |_| true, narrow_before_dots: true };
+
+/// The targets whose calls are tested. What the C compilers get wrong is left out.
 pub const CALLEES: &[Callee] = &[
     Callee {
         target: "amd64_sysv",
         dialect: Dialect { jump: AMD64, garbage: true },
         list: List::Address,
         // GCC 12 reads it with an aligned load where the registers are saved, at an odd place.
-        limits: Limits { empty: true, wide_in_lists: false },
+        limits: Limits { wide_in_lists: |aggregate| aggregate.size() != 16, ..ALL },
     },
     Callee {
         target: "arm64",
         dialect: Dialect { jump: ARM64, garbage: true },
         list: List::Address,
-        limits: Limits { empty: true, wide_in_lists: true },
+        limits: ALL,
     },
     Callee {
         target: "rv64",
         dialect: Dialect { jump: RV64, garbage: false },
         list: List::Value,
-        limits: Limits { empty: true, wide_in_lists: true },
+        limits: ALL,
+    },
+    Callee {
+        target: "amd64_apple",
+        dialect: Dialect { jump: AMD64, garbage: true },
+        list: List::Address,
+        limits: ALL,
+    },
+    // What is on the stack is packed, so a word cannot be passed with more above it. Clang 14 aligns
+    // floats for lists where it reads them and not where it passes them, and gives narrow arguments
+    // of variadic functions four bytes where it passes them and one or two where it reads them.
+    Callee {
+        target: "arm64_apple",
+        dialect: Dialect { jump: ARM64, garbage: false },
+        list: List::Value,
+        limits: Limits {
+            wide_in_lists: |aggregate| !aggregate.is_floats(),
+            narrow_before_dots: false,
+            ..ALL
+        },
     },
     // GCC and clang do not agree on what a struct without members is there.
     Callee {
         target: "amd64_win",
         dialect: Dialect { jump: AMD64, garbage: true },
         list: List::Value,
-        limits: Limits { empty: false, wide_in_lists: true },
+        limits: Limits { empty: false, ..ALL },
     },
 ];
 
@@ -79,7 +101,9 @@ pub struct Fault {
 
 /// All that building and running takes.
 pub struct Bench<'a> {
-    pub toolchain: &'static Toolchain,
+    toolchain: &'static Toolchain,
+    /// What links and runs: the toolchain itself, or what stands in for it.
+    runner: &'static Toolchain,
     pub callee: &'static Callee,
     /// A program with QBE's command line, in place of this crate.
     pub compiler: Option<&'a str>,
@@ -102,12 +126,26 @@ impl<'a> Bench<'a> {
         folder: &Path,
     ) -> Result<Bench<'a>, String> {
         fs::create_dir_all(folder).map_err(io)?;
+        let runner = toolchain.stand_in().unwrap_or(toolchain);
         let gcc = toolchain.cc_command().into_iter().filter(|word| *word != "-static").collect();
-        let peers = vec![("gcc", gcc), ("clang", toolchain.clang.to_vec())];
-        let bench = Bench { toolchain, callee, compiler, folder: folder.to_owned(), peers };
-        let source = bench.path("support.c");
+        let mut peers = vec![("gcc", gcc), ("clang", toolchain.clang.to_vec())];
+        if toolchain.stand_in.is_some() {
+            peers.remove(0);
+            peers[0].1.extend(macho::c_flags(toolchain.target.starts_with("arm64")));
+        }
+        let folder = folder.to_owned();
+        let bench = Bench { toolchain, runner, callee, compiler, folder, peers };
+        let (source, object) = (bench.path("support.c"), bench.path("support.o"));
         fs::write(&source, include_str!("support.c")).map_err(io)?;
-        bench.compile_c(&bench.peers[0].1, "-O1", &source, &bench.path("support.o"))?;
+        let args: [&OsStr; 6] = [
+            "-O1".as_ref(),
+            "-fno-stack-protector".as_ref(),
+            "-c".as_ref(),
+            "-o".as_ref(),
+            object.as_ref(),
+            source.as_ref(),
+        ];
+        runner.cc(&args)?;
         Ok(bench)
     }
 
@@ -122,16 +160,34 @@ impl<'a> Bench<'a> {
         source: &Path,
         object: &Path,
     ) -> Result<(), String> {
+        let stands_in = self.toolchain.stand_in.is_some();
+        let assembly = self.path("c.s");
         let mut command_line = Command::new(command[0]);
         command_line.args(&command[1..]);
-        command_line.args([level, "-w", "-fno-stack-protector", "-c", "-o"]);
-        let done = command_line.arg(object).arg(source).output().map_err(io)?;
+        command_line.args([level, "-w", "-fno-stack-protector"]);
+        command_line.args([if stands_in { "-S" } else { "-c" }, "-o"]);
+        command_line.arg(if stands_in { &assembly } else { object });
+        let done = command_line.arg(source).output().map_err(io)?;
         if done.status.success() {
+            if stands_in {
+                let text = fs::read_to_string(&assembly).map_err(io)?;
+                self.assemble(&text, object)?;
+            }
             return Ok(());
         }
         let text = String::from_utf8_lossy(&done.stderr);
         let lines: Vec<&str> = text.lines().take(8).collect();
         Err(format!("{}: {}", command[0], lines.join("\n")))
+    }
+
+    /// Assembles what was compiled for the target.
+    fn assemble(&self, text: &str, object: &Path) -> Result<(), String> {
+        let source = object.with_extension("s");
+        let arm64 = self.callee.target.starts_with("arm64");
+        let elf = self.toolchain.stand_in.map(|_| macho::as_elf(text, arm64));
+        fs::write(&source, elf.as_deref().unwrap_or(text)).map_err(io)?;
+        let args: [&OsStr; 4] = ["-c".as_ref(), "-o".as_ref(), object.as_ref(), source.as_ref()];
+        self.runner.cc(&args)
     }
 
     /// IL and C of a program.
@@ -179,11 +235,8 @@ impl<'a> Bench<'a> {
     /// errors.
     pub fn run(&self, signatures: &[Signature], variant: Variant) -> Result<Vec<Fault>, String> {
         let (il, c) = self.texts(signatures);
-        let assembly = self.assembly(&il, variant)?;
-        let (source, object) = (self.path("program.s"), self.path("il.o"));
-        fs::write(&source, assembly).map_err(io)?;
-        let args: [&OsStr; 4] = ["-c".as_ref(), "-o".as_ref(), object.as_ref(), source.as_ref()];
-        self.toolchain.cc(&args)?;
+        let object = self.path("il.o");
+        self.assemble(&String::from_utf8_lossy(&self.assembly(&il, variant)?), &object)?;
         let c_source = self.path("program.c");
         fs::write(&c_source, c).map_err(io)?;
         let mut faults = Vec::new();
@@ -198,8 +251,8 @@ impl<'a> Bench<'a> {
                 c_object.as_ref(),
                 support.as_ref(),
             ];
-            self.toolchain.cc(&args)?;
-            let (status, output) = self.toolchain.run(&program)?;
+            self.runner.cc(&args)?;
+            let (status, output) = self.runner.run(&program)?;
             let output = String::from_utf8_lossy(&output);
             if let Some(fault) = first_fault(&output) {
                 let message = format!("{peer}: {}", fault.message);
@@ -229,20 +282,38 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The smallest signature with a fault that taking things away leads to.
+    /// A signature with a fault that nothing can be taken from, and the fault.
     pub fn reduce(&self, signature: &Signature, variant: Variant) -> (Signature, String) {
-        let fault = |s: &Signature| self.find(std::slice::from_ref(s), variant).map(|f| f.message);
         let mut best = signature.clone();
-        let mut message = fault(&best).unwrap_or_default();
-        'again: loop {
-            for smaller in best.smaller() {
-                if let Some(text) = fault(&smaller) {
-                    (best, message) = (smaller, text);
-                    continue 'again;
-                }
+        let mut message = String::new();
+        let mut still = |smaller: Signature, best: &mut Signature| {
+            let fault = self.find(std::slice::from_ref(&smaller), variant);
+            let is_there = fault.is_some();
+            if let Some(fault) = fault {
+                (*best, message) = (smaller, fault.message);
             }
+            is_there
+        };
+        if !still(best.clone(), &mut best) {
             return (best, message);
         }
+        still(Signature { live: Vec::new(), ..best.clone() }, &mut best);
+        still(Signature { ret: None, ..best.clone() }, &mut best);
+        let mut length = best.args.len().div_ceil(2);
+        while length > 0 {
+            let mut start = 0;
+            while start < best.args.len() {
+                let end = (start + length).min(best.args.len());
+                if !best.without(start..end).is_some_and(|smaller| still(smaller, &mut best)) {
+                    start = end;
+                }
+            }
+            length /= 2;
+        }
+        if best.variadic == Some(best.args.len()) {
+            still(Signature { variadic: None, ..best.clone() }, &mut best);
+        }
+        (best, message)
     }
 }
 

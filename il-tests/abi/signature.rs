@@ -117,8 +117,10 @@ pub struct Signature {
 pub struct Limits {
     /// There are aggregates without bytes.
     pub empty: bool,
-    /// 16-aligned aggregates of 16 bytes may be passed behind the dots.
-    pub wide_in_lists: bool,
+    /// Whether this 16-aligned aggregate may be passed behind the dots.
+    pub wide_in_lists: fn(&Aggregate) -> bool,
+    /// Narrow arguments may be named ones of variadic functions.
+    pub narrow_before_dots: bool,
 }
 
 /// Hands out places in the table.
@@ -154,9 +156,7 @@ pub fn signature(seed: u64, limits: Limits) -> Signature {
             n if n < aggregates => {
                 let most = if random.chance(4) { 300 } else { random.pick(&[16, 16, 32, 64]) };
                 let mut aggregate = Aggregate::random(random, most, empty);
-                if !named && !limits.wide_in_lists && aggregate.size() == 16 {
-                    aggregate.wide = false;
-                }
+                aggregate.wide &= named || (limits.wide_in_lists)(&aggregate);
                 Type::Aggregate(aggregate)
             }
             n if n % 4 == 0 => Type::Base(random.pick(&[Sb, Ub, Sh, Uh])),
@@ -179,6 +179,11 @@ pub fn signature(seed: u64, limits: Limits) -> Signature {
     // C wants a named parameter before the dots.
     let variadic = (!args.is_empty() && random.chance(25)).then_some(args.len());
     if variadic.is_some() {
+        for arg in args.iter_mut().filter(|_| !limits.narrow_before_dots) {
+            if matches!(arg.ty, Type::Base(base) if base.is_narrow()) {
+                arg.ty = Type::Base(W);
+            }
+        }
         let count = if random.chance(80) { random.below(8) } else { random.below(25) };
         args.extend((0..count).map(|_| value(random, false)));
     }
@@ -200,33 +205,17 @@ impl Signature {
         self.variadic.unwrap_or(self.args.len())
     }
 
-    /// The same with one thing less, in all ways there are.
-    pub fn smaller(&self) -> Vec<Signature> {
-        let mut found = Vec::new();
-        for n in 0..self.args.len() {
-            let mut less = self.clone();
-            less.args.remove(n);
-            if let Some(named) = self.variadic
-                && n < named
-            {
-                if named == 1 {
-                    continue;
-                }
-                less.variadic = Some(named - 1);
+    /// The same without some arguments. A named parameter has to stay in front of the dots.
+    pub fn without(&self, dropped: std::ops::Range<usize>) -> Option<Signature> {
+        let mut less = self.clone();
+        if let Some(named) = self.variadic {
+            let kept = (0..named).filter(|n| !dropped.contains(n)).count();
+            if kept == 0 {
+                return None;
             }
-            found.push(less);
+            less.variadic = Some(kept);
         }
-        if self.ret.is_some() {
-            found.push(Signature { ret: None, ..self.clone() });
-        }
-        for n in 0..self.live.len() {
-            let mut less = self.clone();
-            less.live.remove(n);
-            found.push(less);
-        }
-        if self.variadic == Some(self.args.len()) {
-            found.push(Signature { variadic: None, ..self.clone() });
-        }
-        found
+        less.args.drain(dropped);
+        Some(less)
     }
 }

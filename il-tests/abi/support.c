@@ -12,6 +12,7 @@
 #include <string.h>
 
 #ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 #else
 #include <sys/mman.h>
@@ -23,7 +24,7 @@ _Alignas(16) unsigned char V[TABLE];
 int signature;
 static int faults;
 
-static unsigned char byte(unsigned at) {
+static unsigned char value_at(unsigned at) {
 	unsigned x = at * 0x9e3779b1u;
 	x ^= x >> 15;
 	return x * 0x85ebca77u >> 24;
@@ -43,7 +44,7 @@ static void report(int place) {
 void check(int place, const void *p, int at, int length) {
 	const unsigned char *bytes = p;
 	for (int i = 0; i < length; i++)
-		if (bytes[i] != byte(at + i)) {
+		if (bytes[i] != value_at(at + i)) {
 			report(place);
 			return;
 		}
@@ -83,7 +84,7 @@ static void crash(int number) {
 
 void start(void) {
 	for (int i = 0; i < TABLE; i++)
-		V[i] = byte(i);
+		V[i] = value_at(i);
 	int numbers[] = {SIGSEGV, SIGILL, SIGFPE, SIGABRT};
 	for (int i = 0; i < 4; i++)
 		signal(numbers[i], crash);

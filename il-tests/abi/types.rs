@@ -123,6 +123,14 @@ impl Aggregate {
         });
     }
 
+    /// Whether all it holds is floats.
+    pub fn is_floats(&self) -> bool {
+        self.variants.iter().flatten().all(|member| match &member.element {
+            Element::Scalar(scalar) => matches!(scalar, S | D),
+            Element::Nested(nested) => nested.is_floats(),
+        })
+    }
+
     /// Clang 14 for amd64 loses half of an eightbyte of a union if one variant has a single there
     /// and then padding, while another has values in its place.
     fn clang_loses_half(&self) -> bool {
