@@ -188,7 +188,8 @@ fn length(names: &Names<'_>, f: &Described, out: &mut Vec<u8>) {
 }
 
 fn numbers(list: &[u64], out: &mut Vec<u8>) {
-    out.extend_from_slice(b"\t.uleb128 ");
+    // All are below 128: one byte each. (The assembler of RISC-V takes one `.uleb128` a line.)
+    out.extend_from_slice(b"\t.byte ");
     for (n, &number) in list.iter().enumerate() {
         if n > 0 {
             out.push(b',');

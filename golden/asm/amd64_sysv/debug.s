@@ -20,28 +20,28 @@ f:
 .size f, .-f
 .section .debug_abbrev,"",@progbits
 .Ldebug_abbrev:
-	.uleb128 1,17,1
-	.uleb128 37,8,19,11,3,8
-	.uleb128 17,1,85,23
-	.uleb128 16,23
-	.uleb128 0,0
-	.uleb128 2,46,0
-	.uleb128 3,8,17,1,18,7
-	.uleb128 63,12,0,0,0
+	.byte 1,17,1
+	.byte 37,8,19,11,3,8
+	.byte 17,1,85,23
+	.byte 16,23
+	.byte 0,0
+	.byte 2,46,0
+	.byte 3,8,17,1,18,7
+	.byte 63,12,0,0,0
 .section .debug_info,"",@progbits
 	.int .Ldebug_info_end-.Ldebug_info_start
 .Ldebug_info_start:
 	.short 4
 	.int .Ldebug_abbrev
 	.byte 8
-	.uleb128 1
+	.byte 1
 	.asciz "backend 0.1.0"
 	.byte 12
 	.asciz "first.c"
 	.quad 0
 	.int .Ldebug_ranges
 	.int .Ldebug_line
-	.uleb128 2
+	.byte 2
 	.asciz "f"
 	.quad f
 	.quad .Lfe0-f
