@@ -169,11 +169,11 @@ impl Aggregate {
         let _ = writeln!(out, "type :{name} = {align}{body}");
     }
 
-    /// Appends the same as C. The alignment is a member's, not the type's: conventions tell these
-    /// apart, and it is the first that makes an aggregate 16-aligned by nature.
+    /// Appends the same as C. The alignment is the type's, not a member's: conventions tell these
+    /// apart. An aggregate with such a member is 16-aligned by nature.
     pub fn define_c(&self, name: &str, out: &mut String) {
         let mut nested = 0;
-        let mut wide = if self.wide { "_Alignas(16) " } else { "" };
+        let wide = if self.wide { "__attribute__((aligned(16))) " } else { "" };
         let mut body = String::new();
         for (v, variant) in self.variants.iter().enumerate() {
             let bare = !self.union || variant.len() == 1;
@@ -191,14 +191,14 @@ impl Aggregate {
                 };
                 let count =
                     if member.count == 1 { String::new() } else { format!("[{}]", member.count) };
-                let _ = write!(body, " {}{ty} m{v}_{m}{count};", std::mem::take(&mut wide));
+                let _ = write!(body, " {ty} m{v}_{m}{count};");
             }
             if !bare {
                 let _ = write!(body, " }} v{v};");
             }
         }
         let keyword = if self.union { "union" } else { "struct" };
-        let _ = writeln!(out, "typedef {keyword} {{{body} }} {name};");
+        let _ = writeln!(out, "typedef {keyword} {wide}{{{body} }} {name};");
     }
 
     /// An aggregate of at most so many bytes.

@@ -322,6 +322,9 @@ impl DataBuilder<'_> {
     pub fn finish(self) -> Result<SymbolId, String> {
         let symbol = self.data.symbol;
         self.builder.define(symbol)?;
+        if !self.data.linkage.common {
+            self.builder.module.symbols.set_align(symbol, self.data.align);
+        }
         let id = self.builder.module.data.push(self.data);
         self.builder.module.items.push(Item::Data(id));
         Ok(symbol)

@@ -782,6 +782,8 @@ pub enum Item {
 #[derive(Clone, Default, Debug)]
 pub struct Symbols {
     names: IndexSet<Box<[u8]>, FxBuildHasher>,
+    /// Base-2 logarithms of the alignment of data, as far as it is known.
+    aligns: Vec<u8>,
 }
 
 impl Symbols {
@@ -807,6 +809,19 @@ impl Symbols {
 
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
+    }
+
+    /// Notes that data of that name is aligned to `align` bytes.
+    pub fn set_align(&mut self, id: SymbolId, align: u64) {
+        if self.aligns.len() <= id.index() {
+            self.aligns.resize(id.index() + 1, 0);
+        }
+        self.aligns[id.index()] = align.max(1).ilog2() as u8;
+    }
+
+    /// What the address of a symbol is a multiple of, as far as the module tells.
+    pub fn align(&self, id: SymbolId) -> u64 {
+        1 << self.aligns.get(id.index()).copied().unwrap_or(0)
     }
 }
 

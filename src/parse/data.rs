@@ -25,6 +25,10 @@ impl<'a> Parser<'a> {
             self.merge_common(row, align, &items);
             return Ok(());
         }
+        // Of common data the linker may take another definition.
+        if !common {
+            self.module.symbols.set_align(symbol, align);
+        }
         let data = Data { symbol, linkage: linkages.linkage, align, items };
         let id = self.module.data.push(data);
         self.module.items.push(Item::Data(id));

@@ -100,6 +100,12 @@ impl Builder<'_> {
         Some(reg)
     }
 
+    /// The block being selected is in a loop before which constants are made.
+    pub fn hoists_around(&self) -> bool {
+        let innermost = self.source.and_then(|b| self.facts.loops.innermost[b]);
+        innermost.is_some_and(|l| self.hoists.outermost[l].is_some())
+    }
+
     /// The block being selected is in a loop that has calls.
     pub fn calls_around(&self) -> bool {
         let innermost = self.source.and_then(|b| self.facts.loops.innermost[b]);

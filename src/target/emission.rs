@@ -73,6 +73,9 @@ impl Targets {
     }
 }
 
+/// The one instruction that does what two in a row do.
+pub type Combine = fn(&Instruction, &Instruction) -> Option<Instruction>;
+
 /// What is known of how far conditional branches have to reach.
 enum Reach {
     /// Every block is near every other.
@@ -95,6 +98,11 @@ pub struct Walk<'a> {
     sink: &'a mut dyn Sink,
     /// The instruction under construction, kept for its memory.
     buffer: Instruction,
+    /// Makes one instruction of two that follow each other, where that goes.
+    combine: Option<Combine>,
+    /// The instruction before, and whether it waits for the one to combine it with.
+    before: Instruction,
+    waits: bool,
     /// Where the definition goes, if not where the allocation says: for rematerialised
     /// instructions.
     def: Option<PReg>,
@@ -124,18 +132,27 @@ impl<'a> Walk<'a> {
                 tail_length(input, b, is_repeatable).is_some_and(|n| n <= SHORT_TAIL)
             }),
         };
+        let empty = Instruction { op: 0, size: 8, cond: 0, args: SmallVec::new() };
         Walk {
             input,
             code,
             wrap,
             early: false,
             sink,
-            buffer: Instruction { op: 0, size: 8, cond: 0, args: SmallVec::new() },
+            buffer: empty.clone(),
+            combine: None,
+            before: empty,
+            waits: false,
             def: None,
             reach: Reach::Near,
             at: 0,
             block_at: IndexVec::new(),
         }
+    }
+
+    /// From here on neighbouring instructions may become one.
+    pub fn combine(&mut self, combine: Combine) {
+        self.combine = Some(combine);
     }
 
     /// Sends an instruction.
@@ -149,7 +166,27 @@ impl<'a> Walk<'a> {
         self.buffer.cond = cond;
         self.buffer.args.clear();
         self.buffer.args.extend_from_slice(args);
-        self.sink.instruction(&self.buffer);
+        let Some(combine) = self.combine else {
+            self.sink.instruction(&self.buffer);
+            return;
+        };
+        if self.waits
+            && let Some(both) = combine(&self.before, &self.buffer)
+        {
+            self.waits = false;
+            self.sink.instruction(&both);
+            return;
+        }
+        self.send_waiting();
+        std::mem::swap(&mut self.before, &mut self.buffer);
+        self.waits = true;
+    }
+
+    /// Sends the instruction that waits for another to be combined with.
+    fn send_waiting(&mut self) {
+        if std::mem::take(&mut self.waits) {
+            self.sink.instruction(&self.before);
+        }
     }
 
     /// The instruction just sent is this many bytes longer than one.
@@ -159,6 +196,7 @@ impl<'a> Walk<'a> {
 
     pub fn location(&mut self, line: u32, column: u32) {
         if !matches!(self.reach, Reach::Measure(_)) {
+            self.send_waiting();
             self.sink.location(line, column);
         }
     }
@@ -166,6 +204,7 @@ impl<'a> Walk<'a> {
     /// Tells what the instruction just sent has done to the frame.
     pub fn frame(&mut self, action: FrameAction) {
         if self.input.unwind && !matches!(self.reach, Reach::Measure(_)) {
+            self.send_waiting();
             self.sink.frame(action);
         }
     }
@@ -173,7 +212,10 @@ impl<'a> Walk<'a> {
     fn label(&mut self, b: BlockId) {
         match self.reach {
             Reach::Measure(_) => self.block_at[b] = self.at,
-            Reach::Near | Reach::Known { .. } => self.sink.block(b),
+            Reach::Near | Reach::Known { .. } => {
+                self.send_waiting();
+                self.sink.block(b);
+            }
         }
     }
 
@@ -286,6 +328,7 @@ pub trait Emit<'a>: Sized + DerefMut<Target = Walk<'a>> {
             self.at = 0;
         }
         self.blocks();
+        self.send_waiting();
     }
 
     /// The bytes of the function, at most.

@@ -242,6 +242,25 @@ pub fn bank(class: Class) -> Bank {
     if class.is_int() { Bank::Int } else { Bank::Float }
 }
 
+/// The result is made by a 32-bit operation, which on machines that have them leaves zeros above bit
+/// 31 of its register.
+pub fn clears_upper_half(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Loadub | Op::Loaduh | Op::Loaduw | Op::Extub | Op::Extuh | Op::Extuw => true,
+        op if op.comparison().is_some() => true,
+        Op::Loadsb | Op::Loadsh | Op::Loadsw | Op::Extsb | Op::Extsh => inst.class == Class::W,
+        Op::Add | Op::Sub | Op::Neg | Op::Mul | Op::And | Op::Or | Op::Xor => {
+            inst.class == Class::W
+        }
+        Op::Div | Op::Rem | Op::Udiv | Op::Urem | Op::Sar | Op::Shr | Op::Shl => {
+            inst.class == Class::W
+        }
+        Op::Rotl | Op::Rotr | Op::Bswap | Op::Select => inst.class == Class::W,
+        Op::Stosi | Op::Dtosi | Op::Cast => inst.class == Class::W,
+        _ => false,
+    }
+}
+
 impl<'a> Builder<'a> {
     /// Orders the blocks. Needs loops and frequencies.
     pub fn new(

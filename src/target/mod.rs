@@ -4,6 +4,7 @@
 pub mod abi;
 pub mod address;
 pub mod amd64;
+pub mod arm64;
 pub mod call;
 pub mod constants;
 pub mod dump;
@@ -209,7 +210,7 @@ pub trait Sink {
 }
 
 /// All targets, in the order help prints them.
-pub static TARGETS: &[&Target] = &[&amd64::SYSV, &rv64::RV64];
+pub static TARGETS: &[&Target] = &[&amd64::SYSV, &arm64::ELF, &arm64::APPLE, &rv64::RV64];
 
 /// The target of that name.
 pub fn by_name(name: &str) -> Option<&'static Target> {

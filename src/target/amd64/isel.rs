@@ -19,7 +19,9 @@ use crate::target::abi::Convention;
 use crate::target::address::{Operands, Parts, address};
 use crate::target::constants::Constant;
 use crate::target::idioms;
-use crate::target::lower::{Builder, read, read_in, write, write_in, write_over};
+use crate::target::lower::{
+    Builder, clears_upper_half, read, read_in, write, write_in, write_over,
+};
 use crate::target::machine::{Address, Bank, Base, MFunction, MInst, MOp, Operand, PReg, VReg, op};
 use crate::target::select::{Select, Stores};
 use smallvec::{SmallVec, smallvec};
@@ -184,24 +186,6 @@ impl<'a> Select<'a> for Isel<'a> {
 
     fn block_end(&mut self) {
         flags::reuse_flags(&mut self.b.code, self.b.block);
-    }
-}
-
-/// The register of the result has zeros above bit 31.
-fn clears_upper_half(inst: &Inst) -> bool {
-    match inst.op {
-        Op::Loadub | Op::Loaduh | Op::Loaduw | Op::Extub | Op::Extuh | Op::Extuw => true,
-        op if op.comparison().is_some() => true,
-        Op::Loadsb | Op::Loadsh | Op::Loadsw | Op::Extsb | Op::Extsh => inst.class == Class::W,
-        Op::Add | Op::Sub | Op::Neg | Op::Mul | Op::And | Op::Or | Op::Xor => {
-            inst.class == Class::W
-        }
-        Op::Div | Op::Rem | Op::Udiv | Op::Urem | Op::Sar | Op::Shr | Op::Shl => {
-            inst.class == Class::W
-        }
-        Op::Rotl | Op::Rotr | Op::Bswap | Op::Select => inst.class == Class::W,
-        Op::Stosi | Op::Dtosi | Op::Cast => inst.class == Class::W,
-        _ => false,
     }
 }
 
