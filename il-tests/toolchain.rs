@@ -59,7 +59,8 @@ const ROWS: &[Toolchain] = &[
         target: "amd64_win",
         fewest_registers: 4,
         host: "",
-        cc: &["x86_64-w64-mingw32-gcc"],
+        // As large a stack as Linux gives.
+        cc: &["x86_64-w64-mingw32-gcc", "-static", "-Wl,--stack,8388608"],
         clang: &["clang", "-target", "x86_64-w64-mingw32"],
         emulator: Some("wine"),
         stand_in: None,

@@ -75,15 +75,7 @@ fn named(
     out.extend_from_slice(b".section ");
     let flags = linkage.section_flags.as_deref();
     if format == ObjectFormat::MachO {
-        if flags.is_none() && !name.contains(&b',') {
-            let code = section == Section::Text;
-            out.extend_from_slice(if code { b"__TEXT," } else { b"__DATA," });
-        }
-        out.extend_from_slice(name);
-        if let Some(flags) = flags {
-            out.push(b',');
-            out.extend_from_slice(flags);
-        }
+        mach_o_section(name, flags, section == Section::Text, out);
         return;
     }
     // An assembler takes a section of COFF without flags for data.
@@ -95,6 +87,23 @@ fn named(
         out.extend_from_slice(b",\"");
         out.extend_from_slice(flags);
         out.push(b'"');
+    }
+}
+
+fn mach_o_section(name: &[u8], flags: Option<&[u8]>, code: bool, out: &mut Vec<u8>) {
+    let start = out.len();
+    if flags.is_none() && !name.contains(&b',') {
+        out.extend_from_slice(if code { b"__TEXT," } else { b"__DATA," });
+    }
+    out.extend_from_slice(name);
+    if let Some(flags) = flags {
+        out.push(b',');
+        out.extend_from_slice(flags);
+    }
+    // Nobody said what is in it.
+    let words = out[start..].split(|&b| b == b',').count();
+    if code && words == 2 {
+        out.extend_from_slice(b",regular,pure_instructions");
     }
 }
 

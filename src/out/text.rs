@@ -13,6 +13,7 @@ use crate::ir::{
     Access, BlockId, Data, DataId, DataItem, FileId, FunctionId, Item, Module, SymbolId, Width,
 };
 use crate::target::format::{push_offset, push_signed, push_unsigned};
+use crate::target::machine::PReg;
 use crate::target::unwind::{FrameAction, Rule, Tracker};
 use crate::target::{
     Arg, EmitInput, Instruction, Memory, MemoryBase, Named, Names, ObjectFormat, Sink, Target,
@@ -70,17 +71,26 @@ pub fn function(
     let f = input.function;
     let names = Names { module: input.module, target, function: number.index() };
     start(&names, &f.linkage, Section::Text, u64::from(target.function_align), f.symbol, out);
-    // Windows has tables of its own.
-    let unwind = input.unwind && target.format != ObjectFormat::Coff;
-    if unwind {
-        out.extend_from_slice(b".cfi_startproc\n");
-    }
-    let tracker = unwind.then(|| Tracker::new(target.unwind));
-    let sink = &mut TextSink { names, file: f.file, out, literals, tracker };
+    let unwind = match (input.unwind, target.format) {
+        (false, _) => Unwinding::None,
+        (true, ObjectFormat::Coff) => {
+            out.extend_from_slice(b".seh_proc ");
+            names.push_symbol(out, f.symbol);
+            out.push(b'\n');
+            Unwinding::Windows
+        }
+        (true, ObjectFormat::Elf | ObjectFormat::MachO) => {
+            out.extend_from_slice(b".cfi_startproc\n");
+            Unwinding::Dwarf(Box::new(Tracker::new(target.unwind)))
+        }
+    };
+    let sink = &mut TextSink { names, file: f.file, out, literals, unwind };
     (target.emit)(input, sink);
-    if unwind {
-        sink.out.extend_from_slice(b".cfi_endproc\n");
-    }
+    sink.out.extend_from_slice(match sink.unwind {
+        Unwinding::None => b"",
+        Unwinding::Windows => b".seh_endproc\n",
+        Unwinding::Dwarf(_) => b".cfi_endproc\n",
+    });
     if input.debug {
         debug_text::push_end(&sink.names, number, sink.out);
         sink.out.extend_from_slice(b":\n");
@@ -103,8 +113,16 @@ struct TextSink<'a> {
     file: Option<FileId>,
     out: &'a mut Vec<u8>,
     literals: &'a mut Literals,
-    /// What call frame information says so far.
-    tracker: Option<Tracker>,
+    unwind: Unwinding,
+}
+
+/// What is said about frames.
+enum Unwinding {
+    None,
+    /// Call frame information, and what it says so far.
+    Dwarf(Box<Tracker>),
+    /// The prologue, for the tables of Windows.
+    Windows,
 }
 
 impl Sink for TextSink<'_> {
@@ -146,11 +164,38 @@ impl Sink for TextSink<'_> {
     }
 
     fn frame(&mut self, action: FrameAction) {
-        let TextSink { names, out, tracker, .. } = self;
-        if let Some(tracker) = tracker {
-            tracker.action(action, |rule| push_rule(names.target, rule, out));
+        let TextSink { names, out, unwind, .. } = self;
+        match unwind {
+            Unwinding::None => {}
+            Unwinding::Dwarf(tracker) => {
+                tracker.action(action, |rule| push_rule(names.target, rule, out));
+            }
+            Unwinding::Windows => push_prologue(names.target, action, out),
         }
     }
+}
+
+/// Prints what an action of a prologue is in the tables of Windows ("x64 exception handling", struct
+/// UNWIND_CODE). Epilogues the unwinder recognises by their instructions.
+fn push_prologue(target: &Target, action: FrameAction, out: &mut Vec<u8>) {
+    let (directive, register, number): (&[u8], _, _) = match action {
+        FrameAction::Push(r) => (b"pushreg ", Some(r), None),
+        // More than the tables can say.
+        FrameAction::Allocate(bytes) if bytes == 0 || u32::try_from(bytes).is_err() => return,
+        FrameAction::Allocate(bytes) => (b"stackalloc ", None, Some(bytes)),
+        FrameAction::Save(r, offset) => (b"savexmm ", Some(r), Some(offset)),
+        FrameAction::SetFrame(r, offset) => (b"setframe ", Some(r), Some(offset)),
+        FrameAction::EndPrologue => (b"endprologue", None, None),
+        FrameAction::Pop(_)
+        | FrameAction::Restore(_)
+        | FrameAction::Release(_)
+        | FrameAction::Reset(_)
+        | FrameAction::BeginEpilogue { .. }
+        | FrameAction::EndEpilogue
+        | FrameAction::Block { .. } => return,
+    };
+    out.extend_from_slice(b"\t.seh_");
+    push_directive(target, directive, register, number, out);
 }
 
 /// Prints a rule of call frame information.
@@ -165,15 +210,25 @@ fn push_rule(target: &Target, rule: Rule, out: &mut Vec<u8>) {
         Rule::Recall => (b"restore_state", None, None),
     };
     out.extend_from_slice(b"\t.cfi_");
+    push_directive(target, directive, register, offset, out);
+}
+
+fn push_directive(
+    target: &Target,
+    directive: &[u8],
+    register: Option<PReg>,
+    number: Option<i64>,
+    out: &mut Vec<u8>,
+) {
     out.extend_from_slice(directive);
     if let Some(r) = register {
         (target.unwind.name)(out, r);
     }
-    if let Some(offset) = offset {
+    if let Some(number) = number {
         if register.is_some() {
             out.extend_from_slice(b", ");
         }
-        push_signed(out, offset);
+        push_signed(out, number);
     }
     out.push(b'\n');
 }

@@ -253,6 +253,25 @@ fn linkage_on_mach_o() {
 }
 
 #[test]
+fn code_in_sections_of_mach_o() {
+    let mut module = with_functions();
+    let text = |bytes: &[u8]| Some(Box::from(bytes));
+    let cases: [(&[u8], _, _); 4] = [
+        (b"mine", None, "__TEXT,mine,regular,pure_instructions"),
+        (b"__X,mine", None, "__X,mine,regular,pure_instructions"),
+        (b"__X", text(b"mine"), "__X,mine,regular,pure_instructions"),
+        (b"__X", text(b"mine,regular"), "__X,mine,regular"),
+    ];
+    for (section, section_flags, expected) in cases {
+        let linkage = &mut module.functions[FunctionId::new(0)].linkage;
+        linkage.section = text(section);
+        linkage.section_flags = section_flags;
+        let text = print(&target(ObjectFormat::MachO), &module);
+        assert!(text.contains(&format!("\n.section {expected}\n.balign 16\n.globl _f\n")));
+    }
+}
+
+#[test]
 fn linkage_on_coff() {
     let zero = || vec![DataItem::Zero(8)];
     let number = || vec![DataItem::Int(Width::W, 0)];

@@ -62,6 +62,8 @@ pub struct Fixup {
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub enum Goal {
     Symbol(SymbolId),
+    /// A symbol that the system defines, whatever the module says.
+    System(&'static str),
     /// A constant in read-only data: its bits, and 4, 8 or 16 bytes.
     Pool(u64, u8),
 }

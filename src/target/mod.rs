@@ -210,7 +210,8 @@ pub trait Sink {
 }
 
 /// All targets, in the order help prints them.
-pub static TARGETS: &[&Target] = &[&amd64::SYSV, &arm64::ELF, &arm64::APPLE, &rv64::RV64];
+pub static TARGETS: &[&Target] =
+    &[&amd64::SYSV, &amd64::APPLE, &amd64::WIN, &arm64::ELF, &arm64::APPLE, &rv64::RV64];
 
 /// The target of that name.
 pub fn by_name(name: &str) -> Option<&'static Target> {

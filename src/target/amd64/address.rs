@@ -4,6 +4,7 @@
 use super::insts;
 use super::isel::Isel;
 use crate::ir::{Access, Class, Op, Ref, TempId};
+use crate::target::ObjectFormat;
 use crate::target::address::{PartBase, Parts, Term};
 use crate::target::lower::{Def, write};
 use crate::target::machine::VReg;
@@ -47,6 +48,16 @@ fn fits(parts: &Parts) -> bool {
 }
 
 impl Isel<'_> {
+    /// An instruction can name such a symbol itself. Only ELF has thread-locals at a fixed distance
+    /// from a segment register.
+    pub fn is_direct(&self, access: Access) -> bool {
+        match access {
+            Access::Direct => true,
+            Access::Thread => self.format == ObjectFormat::Elf,
+            Access::Extern | Access::ExternThread => false,
+        }
+    }
+
     /// `Select::parts`
     pub fn take_apart(&self, r: Ref) -> Parts {
         let r = self.b.resolve(r);
@@ -84,20 +95,16 @@ impl Isel<'_> {
             return true;
         }
         if let Some((symbol, access, offset)) = f.symbol_of(r) {
-            return match access {
-                Access::Direct | Access::Thread
-                    if parts.base == PartBase::None && parts.index.is_none() =>
-                {
-                    parts.disp = parts.disp.wrapping_add(offset);
-                    parts.set_base(PartBase::Symbol(symbol, access))
-                }
-                Access::Direct | Access::Thread => {
-                    add_term(parts, Term::Symbol(symbol, access, offset))
-                }
-                Access::Extern | Access::ExternThread => {
+            return match () {
+                () if !self.is_direct(access) => {
                     parts.disp = parts.disp.wrapping_add(offset);
                     add_term(parts, Term::Symbol(symbol, access, 0))
                 }
+                () if parts.base == PartBase::None && parts.index.is_none() => {
+                    parts.disp = parts.disp.wrapping_add(offset);
+                    parts.set_base(PartBase::Symbol(symbol, access))
+                }
+                () => add_term(parts, Term::Symbol(symbol, access, offset)),
             };
         }
         if let Some(slot) = r.as_slot() {

@@ -1,9 +1,10 @@
 //! Calls and variadic functions: what the shared part of calls does not know.
 
-use super::abi;
 use super::insts;
 use super::isel::Isel;
+use super::{abi, microsoft};
 use crate::ir::{AbiType, Access, Class, Inst, Ref, Slot};
+use crate::target::ObjectFormat;
 use crate::target::address::{Operands, Parts, address};
 use crate::target::lower::{read, read_in, write_in};
 use crate::target::machine::{Address, Bank, Base, Operand, VReg};
@@ -65,12 +66,19 @@ impl Isel<'_> {
     }
 
     /// A variadic function writes the integer registers that no named parameter took into its save
-    /// area. It knows the vector registers by now, as the entry is selected last.
+    /// area, or to their homes in the caller's frame. It knows the vector registers by now, as the entry is selected last.
     pub fn save_argument_registers(
         &mut self,
         defs: &mut SmallVec<[Operand; 16]>,
         stores: &mut Stores,
     ) {
+        if self.reads_home {
+            for (n, &at) in microsoft::INT_ARGS.iter().enumerate().skip(self.b.params.ints) {
+                let reg = self.b.int_reg(8);
+                defs.push(write_in(reg, at));
+                stores.push((Parts::incoming(8 * n as u64), reg, 8));
+            }
+        }
         let Some(area) = self.b.save_area else { return };
         for (n, &at) in abi::INT_ARGS.iter().enumerate().skip(self.b.params.ints) {
             let reg = self.b.int_reg(8);
@@ -97,10 +105,22 @@ impl Isel<'_> {
         self.b.flush();
     }
 
-    /// Fills the list: offsets of the next integer and float argument in the save area, address of
+    /// Fills the list: on Windows, the address of the first argument without a name. Elsewhere,
+    /// offsets of the next integer and float argument in the save area, address of
     /// the next stack argument, address of the save area.
     pub fn start_list(&mut self, inst: &Inst) {
         let list = self.parts(inst.args[0]);
+        if self.format == ObjectFormat::Coff {
+            self.reads_home = true;
+            let params = &self.b.params;
+            // Register arguments have their homes right before the stack arguments.
+            let in_registers = params.ints < microsoft::INT_ARGS.len();
+            let next = if in_registers { 8 * params.ints as u64 } else { params.stack };
+            let reg = self.b.constant_reg(Bank::Int, 8);
+            self.lea(reg, 8, Parts::incoming(next));
+            self.store_reg(list, reg, 8);
+            return;
+        }
         let area = *self.b.save_area.get_or_insert_with(|| {
             self.b.code.slots.push(Slot { size: SAVE_AREA, align: 16, name: None })
         });

@@ -11,6 +11,8 @@ use crate::target::machine::MOp;
 pub enum Style {
     /// Nothing is sized: integer registers are 8 bytes, no suffix.
     Plain,
+    /// The same with integer registers of 4 bytes.
+    Plain4,
     /// The target of a jump or call comes out of a register or memory.
     Indirect,
     /// `b w l q`; integer registers have the instruction's size.
@@ -45,6 +47,9 @@ pub enum Encoding {
     Mov,
     Movabs,
     MovFs,
+    MovTlsIndex,
+    MovTlsTable,
+    Chkstk,
     /// The number among add, or, adc, sbb, and, sub, xor, cmp.
     Arithmetic(u8),
     Test,
@@ -150,6 +155,11 @@ codes! {
     Pop       "popq"       Plain         InOpcode(0x58);
     /// The thread pointer into a register.
     MovFs     "movq %fs:0, "  Plain         MovFs;
+    /// Where Windows says which of a thread's blocks is the module's, and the table of the blocks.
+    MovTlsIndex "movl _tls_index(%rip), " Plain4 MovTlsIndex;
+    MovTlsTable "movq %gs:0x58, " Plain      MovTlsTable;
+    /// Touches the stack that rax bytes more will take, page by page. Changes no register.
+    Chkstk    "callq ___chkstk_ms" Plain     Chkstk;
 
     // Arithmetic.
     Add       "add"        Sized         Arithmetic(0);
@@ -209,7 +219,7 @@ codes! {
     RepMovsq  "rep movsq"  Plain         Fixed(&[0xf3, 0x48, 0xa5]);
 
     // Floats.
-    /// Between two registers.
+    /// Between two registers, or with memory that is aligned to 16.
     Movaps    "movaps"     Plain         VectorMove(Prefix::None, 0x28, 0x29);
     Movups    "movups"     Plain         VectorMove(Prefix::None, 0x10, 0x11);
     Movs      "movs"       Float         VectorMove(Prefix::Scalar, 0x10, 0x11);

@@ -5,26 +5,37 @@
 use super::codes::Code;
 use super::frame::Frame;
 use super::insts::{self, Flags, JCC, cond};
-use super::regs::{R8, R9, R10, R11, RAX, RBP, RCX, RSP, SYSV};
+use super::regs::{R8, R9, R10, R11, RAX, RBP, RCX, RSP, SYSV, WIN};
 use crate::ir::BlockId;
 use crate::target::emission::{Emit, Exit, Exits, FlagEffect, Targets, Walk, Wanted, bank};
 use crate::target::machine::{Address, Bank, Base, Location, MInst, PReg, op};
 use crate::target::unwind::FrameAction;
-use crate::target::{Arg, EmitInput, Memory, MemoryBase, Sink};
+use crate::target::{Arg, EmitInput, Memory, MemoryBase, ObjectFormat, Sink};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Deref, DerefMut};
 
+/// The stack of Windows grows when the page after its end is touched: a frame larger than a page
+/// has to be touched page by page.
+const PAGE: u64 = 4096;
+
 /// `Target::emit`.
-pub fn emit(input: &EmitInput<'_>, sink: &mut dyn Sink) {
-    let frame = Frame::new(input.code, input.allocation, SYSV.callee_saved);
-    let walk = Walk::new(input, sink, &SYSV, !frame.is_empty(), Emitter::is_repeatable);
-    Emitter { walk, frame }.run();
+pub fn emit(input: &EmitInput<'_>, format: ObjectFormat, sink: &mut dyn Sink) {
+    let windows = format == ObjectFormat::Coff;
+    let registers = if windows { &WIN } else { &SYSV };
+    let frame = Frame::new(input.code, input.allocation, registers.callee_saved, windows);
+    // The probe of a large frame needs registers that only the entry is sure to have free, and the
+    // tables of Windows know one prologue, within 255 bytes of the start.
+    let wrappable = !frame.is_empty() && !(windows && (input.unwind || frame.size >= PAGE));
+    let walk = Walk::new(input, sink, registers, wrappable, Emitter::is_repeatable);
+    Emitter { walk, frame, format }.run();
 }
 
 /// Emission of one function.
 pub struct Emitter<'a> {
     pub walk: Walk<'a>,
     pub frame: Frame,
+    /// Tells the systems apart.
+    pub format: ObjectFormat,
 }
 
 impl<'a> Deref for Emitter<'a> {
@@ -71,7 +82,7 @@ impl<'a> Emit<'a> for Emitter<'a> {
 
     /// The mark of a place that indirect branches may go to.
     fn mark(&mut self) {
-        if self.input.indirect {
+        if self.input.indirect && self.format == ObjectFormat::Elf {
             self.put(Code::Endbr64, 8, &[]);
         }
     }
@@ -86,7 +97,7 @@ impl<'a> Emit<'a> for Emitter<'a> {
 
     fn undo_length(&self) -> usize {
         let saved = self.frame.saved.len() + usize::from(self.frame.base == RBP);
-        saved + usize::from(self.frame.size > 0)
+        saved + self.frame.vectors.len() + usize::from(self.frame.size > 0)
     }
 
     fn jump(&mut self, to: BlockId) {
@@ -116,10 +127,12 @@ impl<'a> Emit<'a> for Emitter<'a> {
 
 impl Emitter<'_> {
     fn make_frame(&mut self) {
+        let windows = self.format == ObjectFormat::Coff;
         if self.frame.base == RBP {
             self.push_saved(RBP);
-            self.put(Code::Mov, 8, &[Arg::Reg(RBP), Arg::Reg(RSP)]);
-            self.walk.frame(FrameAction::SetFrame(RBP, 0));
+            if !windows {
+                self.set_base();
+            }
         }
         for i in 0..self.frame.saved.len() {
             self.push_saved(self.frame.saved[i]);
@@ -128,9 +141,24 @@ impl Emitter<'_> {
             0 => {}
             // A push is shorter than a subtraction, whatever it pushes.
             8 => self.put(Code::Push, 8, &[Arg::Reg(RAX)]),
+            size if windows && size >= PAGE => self.probed_frame(size as i64),
             size => self.move_stack(Code::Sub, size as i64),
         }
         self.walk.frame(FrameAction::Allocate(self.frame.size as i64));
+        for i in 0..self.frame.vectors.len() {
+            let (r, offset) = self.frame.vectors[i];
+            let m = Arg::Memory(frame_memory(RSP, offset));
+            self.put(Code::Movaps, 8, &[m, Arg::Reg(r)]);
+            self.walk.frame(FrameAction::Save(r, offset));
+        }
+        if self.frame.base == RBP && windows {
+            self.set_base();
+        }
+    }
+
+    fn set_base(&mut self) {
+        self.put(Code::Mov, 8, &[Arg::Reg(RBP), Arg::Reg(RSP)]);
+        self.walk.frame(FrameAction::SetFrame(RBP, 0));
     }
 
     fn push_saved(&mut self, r: PReg) {
@@ -143,13 +171,39 @@ impl Emitter<'_> {
         self.walk.frame(FrameAction::Pop(r));
     }
 
+    /// Makes room for a frame that has to be touched first. The probe keeps all registers, but takes
+    /// the size in rax, which `env` may be in; r11 holds nothing where a function begins.
+    fn probed_frame(&mut self, size: i64) {
+        let env = self.input.function.env.is_some();
+        if env {
+            self.put(Code::Mov, 8, &[Arg::Reg(R11), Arg::Reg(RAX)]);
+        }
+        if i32::try_from(size).is_ok() {
+            self.put(Code::Mov, 4, &[Arg::Reg(RAX), Arg::Imm(size)]);
+        } else {
+            self.put(Code::Movabs, 8, &[Arg::Reg(RAX), Arg::Imm(size)]);
+        }
+        self.put(Code::Chkstk, 8, &[]);
+        self.put(Code::Sub, 8, &[Arg::Reg(RSP), Arg::Reg(RAX)]);
+        if env {
+            self.put(Code::Mov, 8, &[Arg::Reg(RAX), Arg::Reg(R11)]);
+        }
+    }
+
     /// Undoes the frame and returns.
     fn undo_frame(&mut self) {
         if self.early {
             self.put(Code::Ret, 8, &[]);
             return;
         }
+        let windows = self.format == ObjectFormat::Coff;
         let saved = self.frame.saved.len();
+        for i in 0..self.frame.vectors.len() {
+            let (r, offset) = self.frame.vectors[i];
+            let m = Arg::Memory(frame_memory(self.frame.base, offset));
+            self.put(Code::Movaps, 8, &[Arg::Reg(r), m]);
+            self.walk.frame(FrameAction::Restore(r));
+        }
         if self.frame.base == RSP {
             match self.frame.size {
                 0 => {}
@@ -158,6 +212,10 @@ impl Emitter<'_> {
                 size => self.move_stack(Code::Add, size as i64),
             }
             self.walk.frame(FrameAction::Release(self.frame.size as i64));
+        } else if windows {
+            // The unwinder knows an epilogue by this form of it.
+            let top = frame_memory(RBP, self.frame.size as i64);
+            self.put(Code::Lea, 8, &[Arg::Reg(RSP), Arg::Memory(top)]);
         } else if saved > 0 {
             let top = frame_memory(RBP, -8 * saved as i64);
             self.put(Code::Lea, 8, &[Arg::Reg(RSP), Arg::Memory(top)]);
@@ -169,7 +227,7 @@ impl Emitter<'_> {
             self.pop_saved(self.frame.saved[i]);
         }
         if self.frame.base == RBP {
-            if saved == 0 {
+            if saved == 0 && !windows {
                 self.put(Code::Leave, 8, &[]);
                 self.walk.frame(FrameAction::Pop(RBP));
             } else {

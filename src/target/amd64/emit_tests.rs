@@ -124,7 +124,7 @@ impl Builder {
             has_select: true,
             function_align: 16,
             select: |_, _, _, _| unreachable!("nothing is selected here"),
-            emit,
+            emit: |_, _| unreachable!("emitted by hand"),
             unwind: &super::super::regs::UNWIND,
             features: &[],
             row_name: |_| "",
@@ -132,7 +132,7 @@ impl Builder {
             object: None,
         };
         let mut lines = Lines { target: &target, module: &module, out: Vec::new() };
-        emit(&input, &mut lines);
+        emit(&input, ObjectFormat::Elf, &mut lines);
         let text = String::from_utf8(lines.out).unwrap().replace(".Lbb0_", "b");
         text.strip_prefix("endbr64\n").expect("all functions start so").to_string()
     }

@@ -208,6 +208,21 @@ fn encode(i: &Instruction, out: &mut Code) {
             let op = Opcode { wide: true, ..Opcode::new(0x8b) };
             operand(op, register(args[0]), Arg::Memory(cell), out);
         }
+        E::MovTlsIndex => {
+            push_rex(Opcode::new(0x8b), register(args[0]) >> 3 << 2, out);
+            out.bytes.extend_from_slice(&[0x8b, 0x05 | (register(args[0]) & 7) << 3]);
+            relative(PC32, Goal::System("_tls_index"), 0, 0, out);
+        }
+        E::MovTlsTable => {
+            let cell = Memory { base: MemoryBase::None, index: None, scale: 1, disp: 0x58 };
+            out.bytes.push(GS);
+            let op = Opcode { wide: true, ..Opcode::new(0x8b) };
+            operand(op, register(args[0]), Arg::Memory(cell), out);
+        }
+        E::Chkstk => {
+            out.bytes.push(0xe8);
+            relative(PLT32, Goal::System("___chkstk_ms"), 0, 0, out);
+        }
         E::Arithmetic(n) => arithmetic(n, i.size, args[0], args[1], out),
         E::Test => test(i.size, args[0], args[1], out),
         E::Xchg => xchg(i.size, args[0], args[1], out),
@@ -468,6 +483,9 @@ fn push_rex(op: Opcode, rxb: u8, out: &mut Code) {
 
 /// The segment of the thread's variables.
 const FS: u8 = 0x64;
+
+/// The segment of what Windows keeps of a thread.
+const GS: u8 = 0x65;
 
 /// Appends an instruction with the operands reg (or a digit) and r/m.
 fn operand(op: Opcode, reg: u8, rm: Arg, out: &mut Code) {

@@ -33,6 +33,7 @@ fn name_of(module: &Module, goal: Goal) -> String {
     let mut out = Vec::new();
     match goal {
         Goal::Symbol(symbol) => names.push_symbol(&mut out, symbol),
+        Goal::System(name) => out.extend_from_slice(name.as_bytes()),
         Goal::Pool(bits, size) => names.push_literal(&mut out, bits, size),
     }
     String::from_utf8(out).unwrap().trim_matches('"').to_owned()

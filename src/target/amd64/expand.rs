@@ -8,7 +8,7 @@ use crate::index::Index;
 use crate::ir::Access;
 use crate::target::emission::Wanted;
 use crate::target::machine::{AddressId, Bank, Base, MInst, PReg};
-use crate::target::{Arg, Memory, MemoryBase};
+use crate::target::{Arg, Memory, MemoryBase, ObjectFormat};
 
 impl Emitter<'_> {
     /// `Emit::expand`
@@ -304,6 +304,10 @@ impl Emitter<'_> {
             _ => Arg::Reg(self.reg(inst, 1)),
         };
         let d = self.reg(inst, 0);
+        if self.format == ObjectFormat::Coff {
+            debug_assert_eq!(amount, Arg::Reg(RAX), "the probe takes the size in rax");
+            self.put(Code::Chkstk, 8, &[]);
+        }
         match amount {
             Arg::Imm(n) if i32::try_from(n).is_err() => {
                 self.put(Code::Movabs, 8, &[Arg::Reg(d), Arg::Imm(n)]);

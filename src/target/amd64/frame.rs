@@ -5,19 +5,21 @@
 //!   return address
 //!   rbp, with run-time allocation only      <- rbp, if so
 //!   saved registers, one push each
+//!   saved vector registers, 16 bytes each (Windows)
 //!   slots: the most used per byte last
 //!   spills
-//!   outgoing stack arguments                <- rsp
+//!   outgoing stack arguments                <- rsp; on Windows rbp, with run-time allocation
 //! ```
 //!
 //! Offsets count from rsp, or from rbp in a function that allocates at run time. The space below
-//! rsp is never used: the code may run in a kernel, where interrupts take it.
+//! rsp is never used: the code may run in a kernel, where interrupts take it. On Windows the frame
+//! pointer is set last, because its unwinder wants all pushes before that.
 
 use super::regs::{RBP, RSP};
 use crate::index::{Index, IndexVec};
 use crate::ir::SlotId;
 use crate::target::frame::{LIMIT, slots_in_order};
-use crate::target::machine::{Allocation, Base, MFunction, PReg, PRegSet, SpillId};
+use crate::target::machine::{Allocation, Bank, Base, MFunction, PReg, PRegSet, SpillId};
 
 /// The layout of a frame.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub struct Frame {
     pub base: PReg,
     /// Registers that the prologue pushes, in order, rbp as the frame pointer not counted.
     pub saved: Vec<PReg>,
+    /// Registers that the prologue stores, and where.
+    pub vectors: Vec<(PReg, i64)>,
     /// What the prologue subtracts from rsp after the pushes.
     pub size: u64,
     slots: IndexVec<SlotId, i64>,
@@ -37,12 +41,22 @@ pub struct Frame {
 }
 
 impl Frame {
-    pub fn new(code: &MFunction, allocation: &Allocation, callee_saved: PRegSet) -> Frame {
+    /// `set_last`: the frame pointer, if there is one, is the stack pointer after all of the
+    /// prologue.
+    pub fn new(
+        code: &MFunction,
+        allocation: &Allocation,
+        callee_saved: PRegSet,
+        set_last: bool,
+    ) -> Frame {
         let mut saved = allocation.used.intersection(callee_saved);
         if code.dynamic {
             saved.remove(RBP);
         }
-        let saved: Vec<PReg> = saved.iter().collect();
+        // The base is above everything.
+        let above = code.dynamic && !set_last;
+        let vectors = saved.in_bank(Bank::Float);
+        let saved: Vec<PReg> = saved.in_bank(Bank::Int).iter().collect();
         let order = slots_in_order(code);
 
         let spill_bytes = 8 * allocation.spills.len() as u64;
@@ -52,7 +66,12 @@ impl Frame {
             .iter()
             .fold(at + spill_bytes, |sum, &s| sum.saturating_add(code.slots[s].size).min(LIMIT));
         let far = total > i32::MAX as u64 / 2;
-        at += if far && !code.dynamic { 8 } else { 0 };
+        at += if far && !above { 8 } else { 0 };
+        // In a frame that far the prologue stores near rsp, in short instructions.
+        let mut vectors_at = at.next_multiple_of(16);
+        if far && !vectors.is_empty() {
+            at = vectors_at + 16 * u64::from(vectors.len());
+        }
         let spills = at;
         at += spill_bytes;
 
@@ -67,24 +86,37 @@ impl Frame {
             at = at.saturating_add(slot.size).min(LIMIT);
         }
 
+        if !vectors.is_empty() {
+            align = 16;
+            if !far {
+                vectors_at = at.next_multiple_of(16);
+                at = vectors_at + 16 * u64::from(vectors.len());
+            }
+        }
+
         // rsp of a function that allocates is not where it was: there the slot is next to rbp.
-        at += if far && code.dynamic { 8 } else { 0 };
+        at += if far && above { 8 } else { 0 };
 
         // Pushes of 8 bytes each are between the frame and an address that is a multiple of 16.
         let pushed = 8 * (saved.len() as u64 + 1 + u64::from(code.dynamic));
         let size = (at + pushed).next_multiple_of(align) - pushed;
-        let below_base = if code.dynamic { size as i64 + 8 * saved.len() as i64 } else { 0 };
-        let nearest = if code.dynamic { size as i64 - 8 } else { outgoing as i64 };
+        let below_base = if above { size as i64 + 8 * saved.len() as i64 } else { 0 };
+        let nearest = if above { size as i64 - 8 } else { outgoing as i64 };
         for offset in slots.iter_mut() {
             *offset -= below_base;
         }
         Frame {
             base: if code.dynamic { RBP } else { RSP },
             saved,
+            vectors: vectors
+                .iter()
+                .zip(0..)
+                .map(|(r, n)| (r, vectors_at as i64 + 16 * n))
+                .collect(),
             size,
             slots,
             spills: spills as i64 - below_base,
-            incoming: if code.dynamic { 16 } else { (size + pushed) as i64 },
+            incoming: if above { 16 } else { (size + pushed) as i64 },
             outgoing: outgoing as i64,
             emergency: far.then_some(nearest - below_base),
         }

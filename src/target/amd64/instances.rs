@@ -123,7 +123,10 @@ fn of_row(code: Code, put: Put<'_>) {
                 put(8, 0, &[a, b]);
             }
         }),
-        Push | Pop | MovFs => ints.iter().for_each(|&a| put(8, 0, &[a])),
+        Chkstk => put(8, 0, &[]),
+        Push | Pop | MovFs | MovTlsIndex | MovTlsTable => {
+            ints.iter().for_each(|&a| put(8, 0, &[a]))
+        }
         Inc | Dec | Neg | Not | Mul | Imul1 | Div | Idiv => {
             [1, 2, 4, 8]
                 .into_iter()

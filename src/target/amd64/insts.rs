@@ -111,10 +111,15 @@ rows! {
     LEA_THREAD DM Keep Lea;
     /// The thread pointer: `mov %fs:0, d`.
     MOV_THREAD D Keep MovFs;
+    /// The number of the module's thread-local block, and the table of the thread's blocks (COFF).
+    TLS_INDEX D Keep MovTlsIndex;
+    TLS_TABLE D Keep MovTlsTable;
 
     // Integer moves. Memory bases: `Symbol(_, Direct)` is `sym+disp(%rip)`, without an index;
     // `Symbol(_, Extern)` is the cell `sym@GOTPCREL(%rip)`; `Symbol(_, ExternThread)` is
-    // `sym@gottpoff(%rip)`; `Symbol(_, Thread)` is `%fs:sym@tpoff+disp(index)`.
+    // `sym@gottpoff(%rip)`; `Symbol(_, Thread)` is `%fs:sym@tpoff+disp(index)`. On COFF the cell is
+    // `.refptr.sym(%rip)`, and `Thread` is `sym@SECREL32(index)`; on Mach-O the latter is the cell
+    // of the descriptor, `sym@TLVP(%rip)`.
     /// Load, size 4 or 8.
     MOV_RM DM Keep Mov;
     /// Store, size 1 to 8.
@@ -303,9 +308,10 @@ rows! {
     CALL_R Special Write CallInd;
     /// The callee's address is in memory at `address`, operands of the address come last.
     CALL_M Special Write CallInd;
-    /// `[def, use]`: subtracts the use (a multiple of 16) from rsp, then `lea outgoing(%rsp), def`.
+    /// `[def, use]`: subtracts the use (a multiple of 16) from rsp, then `lea outgoing(%rsp), def`. On
+    /// COFF the use is in rax, and the stack is touched first.
     ALLOC_R DU Write Sub;
-    /// `[def]` and `imm`: the same with a constant.
+    /// `[def]` and `imm`: the same with a constant; not on COFF.
     ALLOC_I DI Write Sub;
 }
 

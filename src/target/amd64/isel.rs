@@ -10,12 +10,10 @@
 use super::address::worth_lea;
 use super::insts::{self, cond};
 use super::regs::{RAX, RCX, RDX};
-use super::{flags, vaarg};
+use super::{abi, flags, microsoft, vaarg};
 use crate::analysis::{FactSet, Facts};
 use crate::ir::ops::Cond;
 use crate::ir::{AbiType, BlockId, Class, Function, Inst, Module, Op, Ref};
-use crate::target::Features;
-use crate::target::abi::Convention;
 use crate::target::address::{Operands, Parts, address};
 use crate::target::constants::Constant;
 use crate::target::idioms;
@@ -24,6 +22,7 @@ use crate::target::lower::{
 };
 use crate::target::machine::{Address, Bank, Base, MFunction, MInst, MOp, Operand, PReg, VReg, op};
 use crate::target::select::{Select, Stores};
+use crate::target::{Features, ObjectFormat};
 use smallvec::{SmallVec, smallvec};
 use std::ops::{Deref, DerefMut};
 
@@ -31,9 +30,13 @@ use std::ops::{Deref, DerefMut};
 pub struct Isel<'a> {
     pub b: Builder<'a>,
     pub features: &'a Features,
+    /// Tells the systems apart.
+    pub format: ObjectFormat,
     /// How a variadic function saves vector registers, and the registers it has defined for them.
     pub vectors: Option<vaarg::Vectors>,
     pub saved_vectors: Vec<(VReg, PReg)>,
+    /// It starts a list of variadic arguments that begins in the caller's frame.
+    pub reads_home: bool,
 }
 
 /// Instruction selection and ABI lowering of one function.
@@ -42,9 +45,13 @@ pub fn select(
     facts: &Facts,
     module: &Module,
     features: &Features,
-    convention: &'static Convention,
+    format: ObjectFormat,
 ) -> MFunction {
-    let expanded = vaarg::expand(f);
+    let convention = match format {
+        ObjectFormat::Elf | ObjectFormat::MachO => &abi::SYSV,
+        ObjectFormat::Coff => &microsoft::WIN,
+    };
+    let expanded = vaarg::expand(f, format);
     let mut own = Facts::default();
     let (f, facts) = match &expanded {
         Some(expanded) => {
@@ -58,6 +65,8 @@ pub fn select(
         features,
         vectors: expanded.as_ref().and_then(|e| e.vectors),
         saved_vectors: Vec::new(),
+        format,
+        reads_home: false,
     };
     isel.run();
     flags::reuse_across(&mut isel.b.code);

@@ -2,8 +2,9 @@
 
 use super::insts;
 use super::isel::{Isel, fits32, forms};
-use super::regs::{RBP, RCX, RDI, RSI};
+use super::regs::{RAX, RBP, RCX, RDI, RSI};
 use crate::ir::{Class, Inst, Op, Ref};
+use crate::target::ObjectFormat;
 use crate::target::address::{Operands, Parts, Term, address};
 use crate::target::lower::{read, read_in, scratch, write, write_over};
 use crate::target::machine::{Bank, MOp, Operand, PRegSet, VReg};
@@ -201,19 +202,27 @@ impl Isel<'_> {
         self.b.code.reserved.insert(RBP);
         if let Some(bits) = self.b.f.bits(self.b.resolve(inst.args[0])) {
             let size = (bits.wrapping_add(15) & !15) as i64;
-            if fits32(size) {
+            if fits32(size) && self.format != ObjectFormat::Coff {
                 self.b.push(insts::ALLOC_I, 8, &[write(to)]).imm = size;
                 return;
             }
             let size = self.int_constant(size, 8);
-            self.b.push(insts::ALLOC_R, 8, &[write(to), read(size)]);
+            self.allocate_bytes(size, to);
             return;
         }
         let size = self.value(inst.args[0], Class::L);
         let (sum, rounded) = (self.b.int_reg(8), self.b.int_reg(8));
         self.b.push(insts::ADD3_RI, 8, &[write(sum), read(size)]).imm = 15;
         self.b.push(insts::AND_RI, 8, &[write_over(rounded, 1), read(sum)]).imm = -16;
-        self.b.push(insts::ALLOC_R, 8, &[write(to), read(rounded)]);
+        self.allocate_bytes(rounded, to);
+    }
+
+    fn allocate_bytes(&mut self, size: VReg, to: VReg) {
+        let size = match self.format {
+            ObjectFormat::Coff => read_in(size, RAX),
+            ObjectFormat::Elf | ObjectFormat::MachO => read(size),
+        };
+        self.b.push(insts::ALLOC_R, 8, &[write(to), size]);
     }
 
     /// The `bytes` (1 to 8) bytes at an address in an integer register, the rest of it unspecified,

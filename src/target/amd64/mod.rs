@@ -17,6 +17,7 @@ mod instances;
 pub mod insts;
 mod isel;
 mod memory;
+mod microsoft;
 pub mod print;
 pub mod regs;
 mod vaarg;
@@ -32,11 +33,40 @@ pub static SYSV: Target = Target {
     registers: &regs::SYSV,
     has_select: true,
     function_align: 16,
-    select: |f, facts, module, features| isel::select(f, facts, module, features, &abi::SYSV),
-    emit: emit::emit,
+    select: |f, facts, module, features| {
+        isel::select(f, facts, module, features, ObjectFormat::Elf)
+    },
+    emit: |input, sink| emit::emit(input, ObjectFormat::Elf, sink),
     unwind: &regs::UNWIND,
     features: &["movbe", "bmi2", "popcnt"],
     row_name: |op| insts::row(op).name,
     print: print::print,
     object: Some(&encode::ENCODING),
+};
+
+/// macOS: the System V convention and Mach-O.
+pub static APPLE: Target = Target {
+    name: "amd64_apple",
+    format: ObjectFormat::MachO,
+    symbol_prefix: "_",
+    local_prefix: "L",
+    select: |f, facts, module, features| {
+        isel::select(f, facts, module, features, ObjectFormat::MachO)
+    },
+    emit: |input, sink| emit::emit(input, ObjectFormat::MachO, sink),
+    object: None,
+    ..SYSV
+};
+
+/// Windows: the Microsoft convention and COFF, for mingw's assembler, linker and libraries.
+pub static WIN: Target = Target {
+    name: "amd64_win",
+    format: ObjectFormat::Coff,
+    registers: &regs::WIN,
+    select: |f, facts, module, features| {
+        isel::select(f, facts, module, features, ObjectFormat::Coff)
+    },
+    emit: |input, sink| emit::emit(input, ObjectFormat::Coff, sink),
+    object: None,
+    ..SYSV
 };

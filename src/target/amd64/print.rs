@@ -4,7 +4,7 @@ use super::codes::{self, Style};
 use crate::ir::Access;
 use crate::target::format::{push_offset, push_signed};
 use crate::target::machine::{Bank, PReg};
-use crate::target::{Arg, Instruction, Memory, MemoryBase, Names};
+use crate::target::{Arg, Instruction, Memory, MemoryBase, Names, ObjectFormat};
 
 /// Names of the integer registers by size: 1, 2, 4, 8 bytes.
 static INT: [[&str; 16]; 4] = [
@@ -39,7 +39,7 @@ pub fn print(i: &Instruction, names: &Names<'_>, out: &mut Vec<u8>) {
     let row = codes::row(i.op);
     out.extend_from_slice(row.mnemonic);
     let suffix: &[u8] = match row.style {
-        Style::Plain | Style::Indirect | Style::ToInt => b"",
+        Style::Plain | Style::Plain4 | Style::Indirect | Style::ToInt => b"",
         Style::Sized | Style::Shift | Style::FromInt => &[integer_suffix(i.size)],
         Style::Extend4 => &[integer_suffix(i.size), b'l'],
         Style::Extend8 => &[integer_suffix(i.size), b'q'],
@@ -76,7 +76,7 @@ pub fn print(i: &Instruction, names: &Names<'_>, out: &mut Vec<u8>) {
             Arg::Block(b) => names.push_block(out, b),
             Arg::Symbol(symbol, access, offset) => {
                 names.push_symbol(out, symbol);
-                if access == Access::Extern {
+                if access == Access::Extern && names.target.format == ObjectFormat::Elf {
                     out.extend_from_slice(b"@PLT");
                 }
                 push_offset(out, offset);
@@ -99,6 +99,7 @@ fn integer_suffix(size: u8) -> u8 {
 fn register_size(style: Style, size: u8, n: usize) -> u8 {
     match style {
         Style::Plain | Style::Indirect => 8,
+        Style::Plain4 => 4,
         Style::Sized
         | Style::Float
         | Style::FromInt
@@ -146,19 +147,20 @@ fn push_memory(out: &mut Vec<u8>, names: &Names<'_>, m: &Memory, lea: bool) {
             }
         }
         MemoryBase::Symbol(symbol, access) => {
-            if access == Access::Thread && !lea {
+            let format = names.target.format;
+            let segment = access == Access::Thread && format == ObjectFormat::Elf;
+            if segment && !lea {
                 out.extend_from_slice(b"%fs:");
             }
-            names.push_symbol(out, symbol);
-            out.extend_from_slice(match access {
-                Access::Direct => b"",
-                Access::Extern => b"@GOTPCREL",
-                Access::Thread => b"@tpoff",
-                Access::ExternThread => b"@gottpoff",
-            });
+            if access == Access::Extern && format == ObjectFormat::Coff {
+                names.push_reference_cell(out, symbol);
+            } else {
+                names.push_symbol(out, symbol);
+                out.extend_from_slice(relocation(format, access));
+            }
             push_offset(out, m.disp);
             match m.index {
-                None if access == Access::Thread => {}
+                None if segment => {}
                 None => out.extend_from_slice(b"(%rip)"),
                 Some(index) if m.scale == 1 => {
                     out.push(b'(');
@@ -177,6 +179,18 @@ fn push_memory(out: &mut Vec<u8>, names: &Names<'_>, m: &Memory, lea: bool) {
             push_offset(out, m.disp);
             out.extend_from_slice(b"(%rip)");
         }
+    }
+}
+
+/// What an address of a symbol needs of the linker.
+fn relocation(format: ObjectFormat, access: Access) -> &'static [u8] {
+    match (access, format) {
+        (Access::Direct, _) => b"",
+        (Access::Extern, _) => b"@GOTPCREL",
+        (Access::Thread, ObjectFormat::Elf) => b"@tpoff",
+        (Access::ExternThread, ObjectFormat::Elf) => b"@gottpoff",
+        (Access::Thread | Access::ExternThread, ObjectFormat::MachO) => b"@TLVP",
+        (Access::Thread | Access::ExternThread, ObjectFormat::Coff) => b"@SECREL32",
     }
 }
 

@@ -47,6 +47,10 @@ const ALL_XMM: [PReg; 16] = [
     xmm(15),
 ];
 
+/// What the function that finds a thread-local of macOS may change. (dyld's changes less: of this,
+/// clang too relies on the integer registers only.)
+pub const TLV_CLOBBERS: PRegSet = PRegSet::of(&[RAX, RDI]).union(PRegSet::of(&ALL_XMM));
+
 /// The registers of the System V convention. Those without a REX prefix come first.
 pub static SYSV: Registers = Registers {
     int_order: &[RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11, RBX, RBP, R12, R13, R14, R15],
@@ -66,4 +70,31 @@ pub static UNWIND: Unwind = Unwind {
     },
     return_address: 16,
     name: |out, r| super::print::push_register(out, r, 8),
+};
+
+/// The registers of the Microsoft convention ("x64 ABI conventions", callee-saved registers): rsi,
+/// rdi and the upper ten vector registers belong to the caller.
+pub static WIN: Registers = Registers {
+    int_order: &[RAX, RCX, RDX, R8, R9, R10, R11, RBX, RSI, RDI, RBP, R12, R13, R14, R15],
+    float_order: &ALL_XMM,
+    caller_saved: PRegSet::of(&[RAX, RCX, RDX, R8, R9, R10, R11]).union(PRegSet::of(&[
+        xmm(0),
+        xmm(1),
+        xmm(2),
+        xmm(3),
+        xmm(4),
+        xmm(5),
+    ])),
+    callee_saved: PRegSet::of(&[RBX, RSI, RDI, RBP, R12, R13, R14, R15]).union(PRegSet::of(&[
+        xmm(6),
+        xmm(7),
+        xmm(8),
+        xmm(9),
+        xmm(10),
+        xmm(11),
+        xmm(12),
+        xmm(13),
+        xmm(14),
+        xmm(15),
+    ])),
 };

@@ -2,9 +2,11 @@
 //! registers at the start of a function that reads its variadic arguments.
 //!
 //! A list of the System V convention is `{ u32 ints, u32 floats, void *stack, void *saved }`: while
-//! the offset of its kind is inside the save area the argument is there, else on the stack.
+//! the offset of its kind is inside the save area the argument is there, else on the stack. A list
+//! of the Microsoft convention is a pointer to the next argument.
 
 use crate::ir::{Block, BlockId, Class, Function, Inst, Jump, Op, Phi, Ref, TempId};
+use crate::target::ObjectFormat;
 use crate::target::vaarg::{self, Appender, has, rename_pred};
 use smallvec::smallvec;
 
@@ -28,13 +30,18 @@ pub struct Vectors {
 }
 
 /// The function with each `vaarg` expanded, and with a place to save registers if it has a
-/// `vastart`; `None` if it has neither.
-pub fn expand(f: &Function) -> Option<Expanded> {
-    let starts = has(f, Op::Vastart);
+/// `vastart` and its system saves them in a block; `None` if there is nothing to change.
+pub fn expand(f: &Function, format: ObjectFormat) -> Option<Expanded> {
+    let windows = format == ObjectFormat::Coff;
+    let starts = !windows && has(f, Op::Vastart);
     if !starts && !has(f, Op::Vaarg) {
         return None;
     }
     let mut f = f.clone();
+    if windows {
+        vaarg::expand(&mut f, vaarg::expand_pointer);
+        return Some(Expanded { function: f, vectors: None });
+    }
     vaarg::expand(&mut f, expand_one);
     let vectors = starts.then(|| add_save_block(&mut f));
     Some(Expanded { function: f, vectors })
