@@ -3,7 +3,7 @@
 use super::abi::{Assignment, Piece, Place, Signature, Spot};
 use super::address::Parts;
 use super::constants::Constant;
-use super::lower::{Builder, Def, bank, read_in, write_in};
+use super::lower::{Builder, Def, read_in, write_in};
 use super::machine::{Bank, Operand, VReg, op};
 use super::select::{Select, Stores};
 use crate::ir::{AbiType, CallId, Class, Inst, Ref, Slot, SlotId, TempId, TypeId};
@@ -368,8 +368,7 @@ fn load_parameter<'a, S: Select<'a>>(s: &mut S, to: TempId, ty: AbiType, offset:
         s.address_into(reg, from);
         return;
     }
-    let size = ty.class().size() as u8;
-    s.load_reg(reg, from, if bank(ty.class()) == Bank::Int { bytes.min(size) } else { size });
+    s.stack_parameter(reg, ty, from, bytes);
 }
 
 // ---- returns ----

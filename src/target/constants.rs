@@ -31,8 +31,8 @@ impl Constant {
     }
 }
 
-/// Values of each bank that are made before one loop.
-const LIMIT: u32 = 5;
+/// Of the registers of a bank, one in so many may hold a value that is made before one loop.
+const SHARE: usize = 3;
 
 /// The constants that loops want before them.
 #[derive(Default)]
@@ -89,8 +89,9 @@ impl Builder<'_> {
             return Some(reg);
         }
         let (bank, size) = constant.register();
+        let limit = self.convention.registers.order(bank).len() / SHARE;
         let count = &mut self.hoists.counts[l][bank as usize];
-        if *count == LIMIT {
+        if *count as usize == limit {
             return None;
         }
         *count += 1;

@@ -97,6 +97,18 @@ pub trait Select<'a>: Sized + DerefMut<Target = Builder<'a>> {
         }
     }
 
+    /// Loads a scalar parameter from its place among the stack arguments, where `bytes` bytes are
+    /// its own.
+    fn stack_parameter(&mut self, to: VReg, ty: AbiType, from: Parts, bytes: u8) {
+        let size = ty.class().size() as u8;
+        let size = if bank(ty.class()) == Bank::Int { bytes.min(size) } else { size };
+        self.load_reg(to, from, size);
+    }
+
+    /// Called before each IL instruction is selected; what it appends comes after all of that
+    /// instruction's code.
+    fn before(&mut self, _inst: &Inst) {}
+
     /// Code in front of a block that no instruction stands for.
     fn block_start(&mut self, _block: BlockId) {}
 
@@ -134,6 +146,7 @@ pub trait Select<'a>: Sized + DerefMut<Target = Builder<'a>> {
         self.flush();
         for (i, inst) in f.blocks[block].insts.iter().enumerate().rev() {
             self.position = i;
+            self.before(inst);
             self.inst(inst);
             self.flush();
         }

@@ -3,6 +3,7 @@
 use super::insts;
 use super::isel::{Isel, is_word};
 use crate::ir::{Class, Inst, Op, Ref};
+use crate::target::constants::Constant;
 use crate::target::lower::{read, write};
 use crate::target::machine::{VReg, op};
 use crate::target::select::Select;
@@ -75,10 +76,7 @@ impl Isel<'_> {
 
     fn in_upper_half(&mut self, r: Ref) -> VReg {
         if let Some(bits) = self.constant_int(r, Class::W) {
-            return self.constant(crate::target::constants::Constant::Number(
-                (bits << 32) as u64,
-                Class::L,
-            ));
+            return self.constant(Constant::Number((bits << 32) as u64, Class::L));
         }
         let from = self.low(r);
         self.new_immediate(insts::SLLI, from, 32)
@@ -305,7 +303,7 @@ impl Isel<'_> {
                 (_, true) => insts::LW,
                 (_, false) => insts::LWU,
             };
-            let parts = self.parts(load.args[0]);
+            let parts = self.access_parts(load.args[0]);
             self.push_memory(row, &[write(to)], parts);
             return;
         }

@@ -312,6 +312,17 @@ impl<'a> Emitter<'a> {
         (Arg::Imm(low), scratch)
     }
 
+    /// The place `base + index + disp`, by way of `scratch`, which may be the index.
+    fn near_sum(&mut self, base: PReg, index: PReg, disp: i64, scratch: PReg) -> Place {
+        if fits12(disp) {
+            self.put_regs(insts::ADD, scratch, index, base);
+            return (Arg::Imm(disp), scratch);
+        }
+        let (disp, base) = self.near(base, disp, T6);
+        self.put_regs(insts::ADD, T6, base, index);
+        (disp, T6)
+    }
+
     /// The memory operand of `inst`. `scratch` is written if it takes more than a displacement.
     pub fn place(&mut self, inst: &MInst, scratch: PReg) -> Place {
         let id = inst.address.expect("the row has a memory operand");
@@ -323,7 +334,14 @@ impl<'a> Emitter<'a> {
             Base::Reg(n) => self.near(self.reg(inst, usize::from(n)), disp, T6),
             Base::Slot(_) | Base::Incoming | Base::Outgoing => {
                 let (base, offset) = self.frame.address(address.base).expect("a part of the frame");
-                self.near(base, disp.wrapping_add(offset), scratch)
+                let disp = disp.wrapping_add(offset);
+                match address.index {
+                    None => self.near(base, disp, scratch),
+                    Some(n) => {
+                        let index = self.reg(inst, usize::from(n));
+                        self.near_sum(base, index, disp, scratch)
+                    }
+                }
             }
             Base::Symbol(symbol, access) => {
                 self.named_place(Named::Symbol(symbol, access), access, disp, scratch)

@@ -5,11 +5,12 @@
 //! so, and bitwise operations keep it. Where an `l` stands for a `w` and its upper half matters, it
 //! is extended first ([`Isel::word`]).
 
+use super::constants::Shared;
 use super::insts;
 use super::materialise::fits12;
 use super::prepare;
 use crate::analysis::{FactSet, Facts};
-use crate::ir::{AbiType, Class, Function, Inst, Module, Op, Ref, Value};
+use crate::ir::{AbiType, BlockId, Class, Function, Inst, Module, Op, Ref, Value};
 use crate::target::Features;
 use crate::target::abi::Convention;
 use crate::target::address::{Operands, Parts, address};
@@ -24,6 +25,7 @@ use std::ops::{Deref, DerefMut};
 pub struct Isel<'a> {
     pub b: Builder<'a>,
     pub features: Features,
+    pub shared: Shared,
 }
 
 /// Instruction selection and ABI lowering of one function.
@@ -43,7 +45,8 @@ pub fn select(
         }
         None => (f, facts),
     };
-    let mut isel = Isel { b: Builder::new(f, module, facts, convention), features: *features };
+    let b = Builder::new(f, module, facts, convention);
+    let mut isel = Isel { b, features: *features, shared: Shared::default() };
     isel.run();
     isel.b.code
 }
@@ -83,7 +86,7 @@ impl<'a> Select<'a> for Isel<'a> {
     }
 
     fn load(&mut self, inst: &Inst, to: VReg) {
-        let parts = self.parts(inst.args[0]);
+        let parts = self.access_parts(inst.args[0]);
         self.load_from(inst.op, inst.class, to, parts);
     }
 
@@ -165,12 +168,48 @@ impl<'a> Select<'a> for Isel<'a> {
         self.emit_call(callee, operands);
     }
 
+    fn constant(&mut self, constant: Constant) -> VReg {
+        if let Some(reg) = self.b.hoist(constant) {
+            return reg;
+        }
+        match self.share(constant) {
+            Some(reg) => reg,
+            None => self.constant_here(constant),
+        }
+    }
+
+    fn before(&mut self, inst: &Inst) {
+        if inst.op == Op::Call {
+            self.make_shared();
+        }
+    }
+
+    fn block_start(&mut self, _block: BlockId) {
+        self.make_shared();
+        self.shared.closed = Some(self.b.block);
+    }
+
     fn vastart(&mut self, inst: &Inst) {
         self.start_list(inst);
     }
 
     fn save_registers(&mut self, defs: &mut SmallVec<[Operand; 16]>, stores: &mut Stores) {
         self.save_argument_registers(defs, stores);
+    }
+
+    /// Clang 14 does not extend what it stores on the stack, so a load does it again for nothing.
+    fn stack_parameter(&mut self, to: VReg, ty: AbiType, from: Parts, _bytes: u8) {
+        let load = match ty {
+            AbiType::Byte { signed: false } => Op::Loadub,
+            AbiType::Byte { signed: true } => Op::Loadsb,
+            AbiType::Half { signed: false } => Op::Loaduh,
+            AbiType::Half { signed: true } => Op::Loadsh,
+            AbiType::Base(Class::W) => Op::Loadsw,
+            AbiType::Base(Class::S) => Op::Loads,
+            AbiType::Base(Class::D) => Op::Loadd,
+            AbiType::Base(Class::L) | AbiType::Aggregate(_) => Op::Loadl,
+        };
+        self.load_from(load, ty.class(), to, from);
     }
 
     /// "Integer scalars narrower than XLEN bits are widened": on the stack too.

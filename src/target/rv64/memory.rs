@@ -7,6 +7,7 @@ use super::materialise::{fits12, steps};
 use super::regs::S0;
 use crate::ir::{Access, Class, Inst, Op, Ref};
 use crate::target::address::{Operands, PartBase, Parts, Term, address};
+use crate::target::constants::Constant;
 use crate::target::lower::{Def, read, scratch, write, write_over};
 use crate::target::machine::{MOp, VReg, op};
 use crate::target::select::Select;
@@ -51,6 +52,28 @@ impl Isel<'_> {
             r = next;
         }
         best
+    }
+
+    /// As `take_apart`, for one load or store, which may also add a register to an address in the
+    /// frame: that takes no more than making the address.
+    pub fn access_parts(&self, r: Ref) -> Parts {
+        let parts = self.take_apart(r);
+        let PartBase::Term(Term::Value(base)) = parts.base else { return parts };
+        let Some(inst) = self.b.only_use(base) else { return parts };
+        if inst.op != Op::Add || inst.class != Class::L {
+            return parts;
+        }
+        let [a, b, _] = inst.args;
+        for (fixed, index) in [(a, b), (b, a)] {
+            let fixed = self.take_apart(fixed);
+            if let (PartBase::Slot(_), None) = (fixed.base, fixed.index)
+                && let Some(disp) = fixed.disp.checked_add(parts.disp)
+            {
+                let index = Some(Term::Value(self.b.resolve(index)));
+                return Parts { disp, index, ..fixed };
+            }
+        }
+        parts
     }
 
     /// The operand and the constant that an addition adds to it.
@@ -170,7 +193,7 @@ impl Isel<'_> {
 
     pub fn store_inst(&mut self, inst: &Inst) {
         let size = inst.op.store_size().expect("a store") as u8;
-        let parts = self.parts(inst.args[1]);
+        let parts = self.access_parts(inst.args[1]);
         let class = match inst.op {
             Op::Stores => Class::S,
             Op::Stored => Class::D,
@@ -201,7 +224,7 @@ impl Isel<'_> {
             // The bits of a float come cheaper by way of an integer register.
             if class.is_int() || steps(bits, self.features.zbs).len() <= 2 {
                 let constant = if size == 8 { Class::L } else { Class::W };
-                let number = crate::target::constants::Constant::Number(bits as u64, constant);
+                let number = Constant::Number(bits as u64, constant);
                 let reg = self.constant(number);
                 return self.store_reg(parts, reg, size);
             }

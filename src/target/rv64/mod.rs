@@ -9,6 +9,8 @@ mod convert;
 pub mod emit;
 mod expand;
 mod frame;
+#[cfg(test)]
+mod instances;
 pub mod insts;
 mod isel;
 mod materialise;

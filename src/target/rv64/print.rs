@@ -71,3 +71,7 @@ fn push_part(out: &mut Vec<u8>, names: &Names<'_>, of: Named, offset: i64, kind:
     push_offset(out, offset);
     out.extend_from_slice(after);
 }
+
+#[cfg(test)]
+#[path = "print_tests.rs"]
+mod tests;
