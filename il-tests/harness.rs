@@ -165,10 +165,30 @@ impl Unit {
         if squeezed != assembly {
             self.build_and_run(&format!("{level:?} with {few} registers"), &squeezed)?;
         }
+        if level == Level::O1 && self.toolchain.has_features() {
+            self.try_features(&assembly)?;
+        }
         Ok(())
     }
 
-    fn compile(&self, level: Level, max_regs: Option<u32>, emit: Emit) -> Result<Vec<u8>, String> {
+    /// The program with all extensions of the instruction set, if they change anything.
+    fn try_features(&self, plain: &[u8]) -> Result<(), String> {
+        let mut options = self.options(Level::O1)?;
+        for name in options.target.features {
+            options.features.enable(name);
+        }
+        let extended = self.compile_by(&options)?;
+        let code = |text: &[u8]| -> Vec<String> {
+            let text = String::from_utf8_lossy(text);
+            text.lines().filter(|l| !l.starts_with(".attribute")).map(String::from).collect()
+        };
+        if code(&extended) == code(plain) {
+            return Ok(());
+        }
+        self.build_and_run("O1 with all features", &extended)
+    }
+
+    fn options(&self, level: Level) -> Result<Options, String> {
         let name = self.toolchain.target;
         let target = target::by_name(name).ok_or_else(|| format!("no target {name}"))?;
         let mut options = Options::new(target);
@@ -176,11 +196,20 @@ impl Unit {
         options.verify = self.case.verify;
         options.internal_ops = self.case.internal;
         options.threads = 1;
+        Ok(options)
+    }
+
+    fn compile(&self, level: Level, max_regs: Option<u32>, emit: Emit) -> Result<Vec<u8>, String> {
+        let mut options = self.options(level)?;
         options.max_regs = max_regs;
         options.emit = emit;
+        self.compile_by(&options)
+    }
+
+    fn compile_by(&self, options: &Options) -> Result<Vec<u8>, String> {
         let file = format!("{}.ssa", self.case.name);
         let input = Input { name: &file, text: &self.case.text };
-        match backend::compile(&[input], &options) {
+        match backend::compile(&[input], options) {
             Ok(output) => Ok(output.bytes),
             Err(errors) => Err(errors.iter().map(|e| format!("{e}\n")).collect()),
         }

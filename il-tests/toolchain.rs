@@ -117,6 +117,15 @@ impl Toolchain {
         self.stand_in.and_then(toolchain)
     }
 
+    /// Whether what runs its programs knows all the extensions that `-m` can ask for.
+    #[allow(dead_code, reason = "not all tests that share this file compile for extensions")]
+    pub fn has_features(&self) -> bool {
+        match self.target {
+            "amd64_sysv" | "amd64_win" => native_features(),
+            _ => self.stand_in.is_none(),
+        }
+    }
+
     /// The command of the C compiler that links.
     pub fn cc_command(&self) -> Vec<&'static str> {
         if self.native() { vec!["cc"] } else { self.cc.to_vec() }
@@ -186,6 +195,17 @@ pub fn works(tool: &str) -> bool {
     command.env("WINEDEBUG", "-all").stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|s| s.success())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn native_features() -> bool {
+    use std::arch::is_x86_feature_detected as is;
+    is!("movbe") && is!("bmi2") && is!("popcnt")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn native_features() -> bool {
+    false
 }
 
 #[cfg(unix)]

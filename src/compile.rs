@@ -232,7 +232,7 @@ fn assemble(
             }
         }
     } else {
-        text::file(options.target, module, described, bytes, piece);
+        text::file(options.target, module, &options.features, described, bytes, piece);
         text::finish(options.target, module, literals, described, bytes);
     }
     output

@@ -16,7 +16,8 @@ use crate::target::format::{push_offset, push_signed, push_unsigned};
 use crate::target::machine::PReg;
 use crate::target::unwind::{FrameAction, Rule, Tracker};
 use crate::target::{
-    Arg, EmitInput, Instruction, Memory, MemoryBase, Named, Names, ObjectFormat, Sink, Target,
+    Arg, EmitInput, Features, Instruction, Memory, MemoryBase, Named, Names, ObjectFormat, Sink,
+    Target,
 };
 
 /// Numbers of one data item that are put on one line.
@@ -310,10 +311,12 @@ fn directive(width: Width) -> &'static [u8] {
 pub fn file(
     target: &Target,
     module: &Module,
+    features: &Features,
     described: &[Described],
     out: &mut Vec<u8>,
     mut function: impl FnMut(FunctionId, &mut Vec<u8>),
 ) {
+    (target.preamble)(features, out);
     debug_text::start(&Names { module, target, function: 0 }, described, out);
     let mut announced: IndexVec<FileId, bool> = IndexVec::filled(false, module.files.len());
     for item in &module.items {

@@ -57,6 +57,7 @@ fn target(format: ObjectFormat) -> Target {
         },
         unwind: &UNWIND,
         features: &[],
+        preamble: |_, _| {},
         row_name: |_| "",
         object: None,
         print: |_, names, out| {
@@ -69,7 +70,7 @@ fn target(format: ObjectFormat) -> Target {
 fn print(target: &Target, module: &Module) -> String {
     let mut literals = Literals::default();
     let mut out = Vec::new();
-    file(target, module, &[], &mut out, |id, out| {
+    file(target, module, &Features::default(), &[], &mut out, |id, out| {
         let code = MFunction {
             symbol: module.functions[id].symbol,
             blocks: IndexVec::new(),
@@ -122,7 +123,7 @@ fn data_text_as(
 ) -> String {
     let module = with_data(linkage, align, items);
     let mut out = Vec::new();
-    file(&target(format), &module, &[], &mut out, |_, _| {});
+    file(&target(format), &module, &Features::default(), &[], &mut out, |_, _| {});
     String::from_utf8(out).unwrap()
 }
 

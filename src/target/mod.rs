@@ -58,6 +58,8 @@ pub struct Target {
     pub unwind: &'static Unwind,
     /// The names of its features, as `-m` takes them.
     pub features: &'static [&'static str],
+    /// Prints what an assembler has to know before it takes the features' instructions.
+    pub preamble: fn(&Features, &mut Vec<u8>),
     /// The name of a row of the instruction table, for dumps.
     pub row_name: fn(MOp) -> &'static str,
     /// Prints one instruction as a line of assembly text, without the newline.

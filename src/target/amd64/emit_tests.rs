@@ -127,6 +127,7 @@ impl Builder {
             emit: |_, _| unreachable!("emitted by hand"),
             unwind: &super::super::regs::UNWIND,
             features: &[],
+            preamble: |_, _| {},
             row_name: |_| "",
             print: print::print,
             object: None,

@@ -39,6 +39,7 @@ pub static SYSV: Target = Target {
     emit: |input, sink| emit::emit(input, ObjectFormat::Elf, sink),
     unwind: &regs::UNWIND,
     features: &["movbe", "bmi2", "popcnt"],
+    preamble: |_, _| {},
     row_name: |op| insts::row(op).name,
     print: print::print,
     object: Some(&encode::ENCODING),

@@ -21,6 +21,7 @@ fn target() -> Target {
         emit: |_, _| {},
         unwind: &super::super::regs::UNWIND,
         features: &[],
+        preamble: |_, _| {},
         row_name: |_| "",
         print,
         object: None,

@@ -35,6 +35,7 @@ pub static ELF: Target = Target {
     },
     emit: |input, sink| emit::emit(input, sink, &regs::ELF, ObjectFormat::Elf),
     unwind: &regs::UNWIND,
+    preamble: |_, _| {},
     row_name: |op| insts::row(op).name,
     print: print::print,
     object: None,

@@ -23,6 +23,7 @@ fn target(format: ObjectFormat) -> Target {
         select: |_, _, _, _| unreachable!("nothing is selected here"),
         emit: |_, _| {},
         unwind: &regs::UNWIND,
+        preamble: |_, _| {},
         row_name: |_| "",
         print,
         object: None,

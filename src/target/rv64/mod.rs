@@ -34,6 +34,7 @@ pub static RV64: Target = Target {
     emit: emit::emit,
     unwind: &regs::UNWIND,
     features: &["zba", "zbb", "zbs", "unaligned"],
+    preamble: print::preamble,
     row_name: |op| insts::row(op).name,
     print: print::print,
     object: None,

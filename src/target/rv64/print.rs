@@ -4,7 +4,22 @@ use super::insts::{self, Shape, mark, part};
 use super::regs;
 use crate::ir::Access;
 use crate::target::format::{push_offset, push_signed};
-use crate::target::{Arg, Instruction, Named, Names};
+use crate::target::{Arg, Features, Instruction, Named, Names};
+
+/// `Target::preamble`: the instruction set, in the words that GNU as and clang both take for leave to
+/// use it. (Of `.option arch` older clangs know nothing.)
+pub fn preamble(features: &Features, out: &mut Vec<u8>) {
+    let extensions: Vec<&str> =
+        [(features.zba, "_zba1p0"), (features.zbb, "_zbb1p0"), (features.zbs, "_zbs1p0")]
+            .into_iter()
+            .filter_map(|(on, name)| on.then_some(name))
+            .collect();
+    if !extensions.is_empty() {
+        out.extend_from_slice(b".attribute arch, \"rv64imafdc");
+        extensions.iter().for_each(|name| out.extend_from_slice(name.as_bytes()));
+        out.extend_from_slice(b"\"\n");
+    }
+}
 
 /// `Target::print`.
 pub fn print(i: &Instruction, names: &Names<'_>, out: &mut Vec<u8>) {
