@@ -137,7 +137,8 @@ fn reference<'a, S: Select<'a>>(s: &mut S, value: Ref, ty: AbiType, n: usize) ->
     let ty = &s.module.types[id];
     let row = &mut s.code.slots[slot];
     row.size = row.size.max(ty.size.next_multiple_of(8));
-    row.align = row.align.max(ty.align.clamp(8, 16) as u32);
+    // Microsoft x64: aligned to 16. Others want the type's own alignment.
+    row.align = 16;
     copy_aggregate(s, value, AbiType::Aggregate(id), Parts::slot(slot));
     s.constant_here(Constant::Slot(slot))
 }

@@ -1,0 +1,10 @@
+.text
+.balign 16
+.globl _f
+_f:
+	pushq %rax
+	movq _number@GOTPCREL(%rip), %rax
+	movl (%rax), %edi
+	call _g
+	popq %rcx
+	ret
