@@ -4,7 +4,8 @@
 //! writes and returns. It does so twice, the second time with few registers; it also prints and
 //! parses the module, and runs it in the interpreter. docs/TESTING.md tells how to write a test.
 //!
-//! With `BACKEND_BIN=program` another compiler with QBE's command line is tested instead.
+//! With `BACKEND_BIN=program` another compiler with QBE's command line is tested instead, with
+//! `IL_TESTS=folder` the files of another folder are.
 
 #[path = "case.rs"]
 mod case;
@@ -74,7 +75,8 @@ fn trials() -> Result<Vec<Trial>, String> {
 
 /// All test files, then the generated ones.
 fn cases() -> Result<Vec<Case>, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("il-tests");
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("il-tests");
+    let root = std::env::var_os("IL_TESTS").map_or_else(own, PathBuf::from);
     let mut files = Vec::new();
     collect(&root, &mut files)?;
     files.sort();
