@@ -238,7 +238,7 @@ impl Unit {
         let program = self.scratch.path(what);
         fs::write(&source, assembly).map_err(|e| e.to_string())?;
         let driver = self.driver.get_or_init(|| self.build_driver()).clone()?;
-        let support = self.scratch.path("support.s");
+        let support = self.scratch.path(&format!("{what} support.s"));
         let mut args: Vec<&OsStr> = vec!["-o".as_ref(), program.as_ref(), source.as_ref()];
         if self.toolchain.stand_in.is_some() {
             self.assemble_and_look(what, &source)?;
@@ -271,7 +271,7 @@ impl Unit {
 
     /// Assembles and compares the object with the module.
     fn assemble_and_look(&self, what: &str, source: &Path) -> Result<(), String> {
-        let object = self.scratch.path("looked-at.o");
+        let object = self.scratch.path(&format!("{what} looked-at.o"));
         let args: [&OsStr; 4] = ["-c".as_ref(), "-o".as_ref(), object.as_ref(), source.as_ref()];
         self.toolchain.cc(&args).map_err(|e| format!("{what}: {e}"))?;
         let bytes = fs::read(&object).map_err(|e| e.to_string())?;

@@ -9,10 +9,15 @@ use crate::target::{Names, Target};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What GNU as makes of a text; `None` if there is no GNU as.
 fn assembled(source: &[u8]) -> Option<Vec<u8>> {
-    let file = std::env::temp_dir().join(format!("backend-encode-{}.o", std::process::id()));
+    // Tests of one process run at the same time.
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("backend-encode-{}-{number}.o", std::process::id());
+    let file = std::env::temp_dir().join(name);
     let mut child = Command::new("as")
         .args(["--64", "-o"])
         .arg(&file)
