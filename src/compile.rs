@@ -5,7 +5,7 @@ use crate::analysis::{FactSet, Facts, references};
 use crate::error::Error;
 use crate::index::{Index, IndexVec};
 use crate::ir::print::{print_function, print_item};
-use crate::ir::{Function, FunctionId, Item, Module};
+use crate::ir::{Function, FunctionId, Item, Linkage, Module, SymbolId};
 use crate::options::{Emit, Options};
 use crate::out::debug_text::{self, Described};
 use crate::out::text;
@@ -69,6 +69,12 @@ pub fn parse_inputs(inputs: &[Input<'_>], options: &Options) -> Result<Module, V
 /// Compiles a module that was built or parsed before.
 pub fn compile_module(mut module: Module, options: &Options) -> Output {
     let functions = std::mem::take(&mut module.functions);
+    let own = |symbol: SymbolId, linkage: &Linkage| {
+        (!linkage.export && !linkage.common).then_some(symbol)
+    };
+    let locals = functions.iter().filter_map(|f| own(f.symbol, &f.linkage));
+    let data = module.data.iter().filter_map(|d| own(d.symbol, &d.linkage));
+    module.symbols.set_locals(locals.chain(data));
     let described = debug_text::describe(&functions, options.debug);
     let threads = thread_count(options, &functions);
     let compiled = compile_functions(&module, functions, options, threads);

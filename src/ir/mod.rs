@@ -784,6 +784,8 @@ pub struct Symbols {
     names: IndexSet<Box<[u8]>, FxBuildHasher>,
     /// Base-2 logarithms of the alignment of data, as far as it is known.
     aligns: Vec<u8>,
+    /// Those that the module defines for itself alone.
+    locals: Vec<bool>,
 }
 
 impl Symbols {
@@ -817,6 +819,18 @@ impl Symbols {
             self.aligns.resize(id.index() + 1, 0);
         }
         self.aligns[id.index()] = align.max(1).ilog2() as u8;
+    }
+
+    /// Notes the symbols that the module defines and does not export.
+    pub fn set_locals(&mut self, locals: impl Iterator<Item = SymbolId>) {
+        let mut all = vec![false; self.len()];
+        locals.for_each(|id| all[id.index()] = true);
+        self.locals = all;
+    }
+
+    /// Whether the module defines the symbol for itself alone, as far as that was noted.
+    pub fn is_local(&self, id: SymbolId) -> bool {
+        self.locals.get(id.index()).copied().unwrap_or(false)
     }
 
     /// What the address of a symbol is a multiple of, as far as the module tells.

@@ -121,6 +121,13 @@ impl Emitter<'_> {
         let Address { base: Base::Symbol(symbol, access), disp, .. } = self.address(inst) else {
             unreachable!("a symbol")
         };
+        // Assemblers name a local symbol by its section and an offset, and GNU ld has one cell of its
+        // table for a section, whatever the offset: our own symbols are reached without.
+        let access = match access {
+            Access::Extern if self.input.module.symbols.is_local(symbol) => Access::Direct,
+            Access::ExternThread if self.input.module.symbols.is_local(symbol) => Access::Thread,
+            access => access,
+        };
         let d = self.reg(inst, 0);
         let to = Arg::Reg(d);
         // What the relocations can hold is theirs.
