@@ -214,6 +214,8 @@ impl Assigner<'_> {
                 }
                 // C.3: no later argument takes the registers that are left.
                 self.floats = REGISTERS;
+                // Apple's compilers see an array of floats there, whatever the type asks for.
+                let align = if self.system == System::Apple { u64::from(size) } else { align };
                 Place::StackAggregate(self.on_stack(ty.size, align))
             }
             Passing::Integers => {

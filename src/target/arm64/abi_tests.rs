@@ -143,6 +143,17 @@ fn apple_packs_stack_arguments() {
         [Place::StackAggregate(40), stack(52, 4), stack(56, 1), Place::StackAggregate(64)];
     assert_eq!(all[22..26], expected);
     assert_eq!(bytes, 80);
+    // Floats alone are as aligned as one of them.
+    let types = "type :f = align 16 { s 3, s }\ntype :e = align 16 { d 2 }";
+    let params = "d %a, d %b, d %c, d %d, d %e, d %f, d %g, d %h, s %i, :f %j, :e %k, ub %l";
+    let (all, bytes) = places(&APPLE, types, params);
+    let expected =
+        [stack(0, 4), Place::StackAggregate(4), Place::StackAggregate(24), Place::Reg(x(0))];
+    assert_eq!((&all[8..], bytes), (&expected[..], 40));
+    let (all, bytes) = places(&ELF, types, params);
+    let expected =
+        [stack(0, 8), Place::StackAggregate(8), Place::StackAggregate(24), Place::Reg(x(0))];
+    assert_eq!((&all[8..], bytes), (&expected[..], 40));
 }
 
 #[test]
