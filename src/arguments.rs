@@ -5,7 +5,7 @@ use backend::target::{self, Features, TARGETS, Target};
 use backend::{Emit, Level, Options};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to do.
 pub enum Action {
@@ -130,7 +130,13 @@ fn command() -> Command {
                 .action(ArgAction::Append)
                 .help("use an extension of the target's instruction set"),
         )
-        .arg(value("emit", "kind", "what to write: asm or il"))
+        .arg(
+            Arg::new("object")
+                .short('c')
+                .action(ArgAction::SetTrue)
+                .help("write an object file, as for an output file that ends in .o or .obj"),
+        )
+        .arg(value("emit", "kind", "what to write: asm, obj or il"))
         .arg(
             Arg::new("debug")
                 .short('g')
@@ -165,10 +171,13 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
         Some("0") => Level::O0,
         Some(other) => return Err(format!("unknown level '-O{other}': 0 or 1 expected")),
     };
+    let output = text("output").filter(|&o| o != "-").map(PathBuf::from);
     options.emit = match text("emit") {
+        None if matches.get_flag("object") || is_object(output.as_deref()) => Emit::Object,
         None | Some("asm") => Emit::Assembly,
+        Some("obj") => Emit::Object,
         Some("il") => Emit::Il,
-        Some(other) => return Err(format!("cannot emit '{other}': asm or il expected")),
+        Some(other) => return Err(format!("cannot emit '{other}': asm, obj or il expected")),
     };
     for name in all("feature") {
         enable(target, &mut options.features, &name)?;
@@ -197,10 +206,15 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
     Ok(Action::Compile(Box::new(Arguments {
         options,
         files,
-        output: text("output").filter(|&o| o != "-").map(PathBuf::from),
+        output,
         run: matches.get_flag("run"),
         time_passes: matches.get_flag("time-passes"),
     })))
+}
+
+/// True for the names of object files.
+fn is_object(output: Option<&Path>) -> bool {
+    output.and_then(Path::extension).is_some_and(|e| e == "o" || e == "obj")
 }
 
 /// Refuses names that are neither a pass nor one of `others`.

@@ -8,7 +8,7 @@ use crate::ir::print::{print_function, print_item};
 use crate::ir::{Function, FunctionId, Item, Linkage, Module, SymbolId};
 use crate::options::{Emit, Options};
 use crate::out::debug_text::{self, Described};
-use crate::out::text;
+use crate::out::{object, text};
 use crate::parse;
 use crate::pipeline::{Run, Times, run_passes};
 use crate::regalloc;
@@ -26,7 +26,7 @@ pub struct Input<'a> {
 /// What a compilation made.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// Assembly, or IL if that was asked for.
+    /// Assembly, or an object or IL if that was asked for.
     pub bytes: Vec<u8>,
     /// The dumps that were asked for, function by function.
     pub dumps: Vec<u8>,
@@ -44,6 +44,7 @@ pub struct Output {
 pub fn compile(inputs: &[Input<'_>], options: &Options) -> Result<Output, Vec<Error>> {
     let start = std::time::Instant::now();
     let module = parse_inputs(inputs, options)?;
+    check_object(inputs, &module, options)?;
     let parsing = start.elapsed();
     let mut output = compile_module(module, options);
     output.times.rows.insert(0, ("parse", parsing));
@@ -66,7 +67,31 @@ pub fn parse_inputs(inputs: &[Input<'_>], options: &Options) -> Result<Module, V
     if errors.is_empty() { Ok(module) } else { Err(errors) }
 }
 
+/// Finds what the assembler would refuse.
+fn check_object(
+    inputs: &[Input<'_>],
+    module: &Module,
+    options: &Options,
+) -> Result<(), Vec<Error>> {
+    if options.emit != Emit::Object {
+        return Ok(());
+    }
+    let messages = object::faults(options.target, module);
+    let file = inputs.first().map_or("-", |input| input.name);
+    let error = |message| Error {
+        file: file.to_owned(),
+        line: 0,
+        column: 0,
+        message,
+        source_line: String::new(),
+    };
+    if messages.is_empty() { Ok(()) } else { Err(messages.into_iter().map(error).collect()) }
+}
+
 /// Compiles a module that was built or parsed before.
+///
+/// # Panics
+/// If an object file is asked for that `compile` would refuse: see [`object::faults`].
 pub fn compile_module(mut module: Module, options: &Options) -> Output {
     let functions = std::mem::take(&mut module.functions);
     let own = |symbol: SymbolId, linkage: &Linkage| {
@@ -85,6 +110,7 @@ pub fn compile_module(mut module: Module, options: &Options) -> Output {
 #[derive(Default)]
 struct Compiled {
     text: Vec<u8>,
+    object: Option<object::Piece>,
     literals: text::Literals,
     dumps: Vec<u8>,
     times: Times,
@@ -207,8 +233,9 @@ fn generate(f: &Function, mut facts: Facts, run: &mut Run<'_>, into: &mut Compil
         indirect: f.linkage.export || run.address_taken.contains(f.symbol),
     };
     let number = FunctionId::new(run.number);
-    run.step("emit", name, || {
-        text::function(target, &input, number, &mut into.text, &mut into.literals);
+    run.step("emit", name, || match options.emit {
+        Emit::Object => into.object = Some(object::function(target, &input, &mut into.literals)),
+        _ => text::function(target, &input, number, &mut into.text, &mut into.literals),
     });
 }
 
@@ -225,6 +252,11 @@ fn assemble(
         output.dumps.append(&mut piece.dumps);
         output.times.merge(&piece.times);
         literals.merge(&piece.literals);
+    }
+    if options.emit == Emit::Object && !wants_il(options) {
+        let piece = |id: FunctionId| compiled[id.index()].object.take();
+        output.bytes = object::file(options.target, module, literals, piece);
+        return output;
     }
     let mut piece = |id: FunctionId, out: &mut Vec<u8>| {
         out.extend_from_slice(&std::mem::take(&mut compiled[id.index()].text));

@@ -18,6 +18,8 @@ pub enum Emit {
     /// Assembly text.
     #[default]
     Assembly,
+    /// An object file.
+    Object,
     /// The IL as it stands after the function passes.
     Il,
 }

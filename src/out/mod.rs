@@ -1,5 +1,6 @@
 //! Output: the consumers of final instructions and of data.
 
 pub mod debug_text;
+pub mod object;
 pub mod sections;
 pub mod text;

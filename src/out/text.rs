@@ -27,13 +27,13 @@ const NUMBERS_A_LINE: usize = 16;
 #[derive(Clone, Default, Debug)]
 pub struct Literals {
     /// Constants: their sizes in bytes and bits.
-    used: Vec<(u8, u64)>,
+    pub(super) used: Vec<(u8, u64)>,
     /// Symbols whose addresses are read from cells that the file itself has to define.
     cells: Vec<SymbolId>,
 }
 
 impl Literals {
-    fn add(&mut self, bits: u64, size: u8) {
+    pub(super) fn add(&mut self, bits: u64, size: u8) {
         if self.used.last() != Some(&(size, bits)) {
             self.used.push((size, bits));
         }
@@ -53,7 +53,7 @@ impl Literals {
     }
 
     /// Sorts, the largest first, and drops those that are there twice.
-    fn compact(&mut self) {
+    pub(super) fn compact(&mut self) {
         self.used.sort_unstable_by_key(|&(size, bits)| (std::cmp::Reverse(size), bits));
         self.used.dedup();
         self.cells.sort_unstable();
