@@ -136,12 +136,14 @@ fn join(errors: &[backend::Error]) -> String {
     errors.iter().map(|e| format!("{e}\n")).collect()
 }
 
-/// Assembly; with call frame information if a comment says `# with: unwind`.
+/// Assembly; with call frame information if a comment says `# with: unwind`, and so on.
 fn assembly(name: &str, text: &[u8], target: &str) -> Result<String, String> {
     let mut options = options(target)?;
     let source = String::from_utf8_lossy(text);
     let with = source.lines().find_map(|l| l.strip_prefix("# with: ")).unwrap_or_default();
-    options.unwind = with.split_whitespace().any(|w| w == "unwind");
+    let with = |word| with.split_whitespace().any(|w| w == word);
+    options.unwind = with("unwind");
+    options.frame_pointer = with("frame-pointer");
     compile(name, text, &options)
 }
 

@@ -1,8 +1,9 @@
 //! Runs the il-tests: every file on every target and level.
 //!
 //! A trial compiles its file in this process, links it with `cc`, runs it, and compares what it
-//! writes and returns. It does so twice, the second time with few registers; it also prints and
-//! parses the module, and runs it in the interpreter. docs/TESTING.md tells how to write a test.
+//! writes and returns. It does so twice, the second time with few registers and, at O1, a frame
+//! pointer; it also prints and parses the module, and runs it in the interpreter. docs/TESTING.md
+//! tells how to write a test.
 //!
 //! With `BACKEND_BIN=program` another compiler with QBE's command line is tested instead, with
 //! `IL_TESTS=folder` the files of another folder are.
@@ -151,21 +152,24 @@ impl Unit {
             oracle::round_trip(&module, self.case.internal)?;
             oracle::interpret(&self.case, &module, "as written")?;
         } else {
-            let il = self.compile(level, None, Emit::Il)?;
+            let il = self.compile(level, Emit::Il)?;
             let module = oracle::parse_text("after the passes", &il, true)?;
             oracle::interpret(&self.case, &module, "after the passes")?;
         }
         let start = clock();
-        let assembly = self.compile(level, None, Emit::Assembly)?;
+        let assembly = self.compile(level, Emit::Assembly)?;
         let seconds = clock() - start;
         if seconds > self.case.seconds {
             return Err(format!("compiled in {seconds:.2} s, not {} s", self.case.seconds));
         }
         self.build_and_run(&format!("{level:?}"), &assembly)?;
         let few = self.toolchain.fewest_registers;
-        let squeezed = self.compile(level, Some(few), Emit::Assembly)?;
+        let mut options = self.options(level)?;
+        (options.max_regs, options.frame_pointer) = (Some(few), level == Level::O1);
+        let squeezed = self.compile_by(&options)?;
         if squeezed != assembly {
-            self.build_and_run(&format!("{level:?} with {few} registers"), &squeezed)?;
+            let also = if options.frame_pointer { " and a frame pointer" } else { "" };
+            self.build_and_run(&format!("{level:?} with {few} registers{also}"), &squeezed)?;
         }
         if level == Level::O1 && self.toolchain.has_features() {
             self.try_features(&assembly)?;
@@ -201,9 +205,8 @@ impl Unit {
         Ok(options)
     }
 
-    fn compile(&self, level: Level, max_regs: Option<u32>, emit: Emit) -> Result<Vec<u8>, String> {
+    fn compile(&self, level: Level, emit: Emit) -> Result<Vec<u8>, String> {
         let mut options = self.options(level)?;
-        options.max_regs = max_regs;
         options.emit = emit;
         self.compile_by(&options)
     }

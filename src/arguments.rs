@@ -144,6 +144,7 @@ fn command() -> Command {
                 .help("debug information for all functions, not only those with a dbgfile"),
         )
         .arg(flag("no-unwind", "leave out what unwinders of the stack read"))
+        .arg(flag("frame-pointer", "keep a frame pointer in every function that calls"))
         .arg(flag("verify", "check the function after every pass, and the register allocation"))
         .arg(flag("time-passes", "print where the time went to stderr"))
         .arg(many("dump-after", "pass", "print every function after the pass to stderr"))
@@ -186,6 +187,7 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
     options.max_regs = number(text("max-regs"), "--max-regs")?;
     options.bisect = number(text("bisect"), "--bisect")?;
     options.unwind = !matches.get_flag("no-unwind");
+    options.frame_pointer = matches.get_flag("frame-pointer");
     options.debug = matches.get_flag("debug");
     options.verify = matches.get_flag("verify");
     options.internal_ops = matches.get_flag("internal-ops");

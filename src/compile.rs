@@ -207,7 +207,13 @@ fn generate(f: &Function, mut facts: Facts, run: &mut Run<'_>, into: &mut Compil
     let target = options.target;
     let name = module.symbols.name(f.symbol);
     run.step("facts", name, || facts.require(f, FactSet::ALL));
-    let code = run.step("select", name, || (target.select)(f, &facts, module, &options.features));
+    let code = run.step("select", name, || {
+        let mut code = (target.select)(f, &facts, module, &options.features);
+        if options.frame_pointer || target.keeps_frame_pointer {
+            code.keep_frame_pointer(target.unwind.frame_pointer);
+        }
+        code
+    });
     run.dump_code("select", "AI", "instruction selection", &code, None);
     let allocation_options = regalloc::Options { max_regs: options.max_regs };
     let allocation = run.step("regalloc", name, || {

@@ -39,6 +39,19 @@ pub struct Options {
     pub max_regs: Option<u32>,
     /// Tell debuggers, profilers and exceptions about frames.
     pub unwind: bool,
+    /// Keep a frame pointer in every function that calls, for those who walk frames without
+    /// looking into tables. On `arm64_apple` that is always so.
+    ///
+    /// ```
+    /// use backend::{Input, Options, compile, target};
+    ///
+    /// let text = b"export function $f() {\n@start\n\tcall $g()\n\tcall $g()\n\tret\n}\n";
+    /// let mut options = Options::new(target::by_name("amd64_sysv").unwrap());
+    /// options.frame_pointer = true;
+    /// let output = compile(&[Input { name: "f.ssa", text }], &options).unwrap();
+    /// assert!(String::from_utf8(output.bytes).unwrap().contains("movq %rsp, %rbp"));
+    /// ```
+    pub frame_pointer: bool,
     /// Debug information tells of all functions, not only of those with a `dbgfile`.
     pub debug: bool,
     /// The parser takes ops that only passes write.
@@ -66,6 +79,7 @@ impl Options {
             verify: false,
             max_regs: None,
             unwind: true,
+            frame_pointer: false,
             debug: false,
             internal_ops: false,
             disable: Vec::new(),

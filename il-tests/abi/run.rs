@@ -219,6 +219,7 @@ impl<'a> Bench<'a> {
         options.verify = true;
         options.threads = 1;
         options.max_regs = variant.few_registers.then_some(self.toolchain.fewest_registers);
+        options.frame_pointer = variant.few_registers;
         let input = Input { name: "program.ssa", text: il.as_bytes() };
         let done = catch_unwind(AssertUnwindSafe(|| compile(&[input], &options)));
         match done {

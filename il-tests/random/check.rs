@@ -65,6 +65,8 @@ impl Variant {
         Options {
             level: self.level,
             max_regs: self.max_regs,
+            // One register less, and other frames.
+            frame_pointer: self.max_regs.is_some() && self.level == Level::O1,
             disable: self.disable.into_iter().map(str::to_owned).collect(),
             verify: true,
             threads: 1,

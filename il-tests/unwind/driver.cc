@@ -3,6 +3,12 @@
 #include <cstdlib>
 #include <unwind.h>
 
+#ifdef _WIN32
+// There a `long` has 4 bytes.
+#define long long long
+#define random rand
+#endif
+
 typedef long (*Callback)(long);
 struct Big { long field[5]; };
 
@@ -21,7 +27,7 @@ static int failures;
 
 static void expect(const char *what, long found, long wanted) {
 	if (found != wanted) {
-		printf("%s: %ld, not %ld\n", what, found, wanted);
+		printf("%s: %d, not %d\n", what, (int)found, (int)wanted);
 		failures++;
 	}
 }

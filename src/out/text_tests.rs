@@ -14,6 +14,7 @@ static REGISTERS: Registers = Registers {
 
 static UNWIND: Unwind = Unwind {
     stack_pointer: PReg::int(0),
+    frame_pointer: PReg::int(5),
     at_entry: 8,
     number: |r| r.index() as u16,
     return_address: 16,
@@ -56,6 +57,7 @@ fn target(format: ObjectFormat) -> Target {
             });
         },
         unwind: &UNWIND,
+        keeps_frame_pointer: false,
         features: &[],
         preamble: |_, _| {},
         row_name: |_| "",
@@ -82,6 +84,7 @@ fn print(target: &Target, module: &Module) -> String {
             outgoing: 0,
             calls: false,
             dynamic: false,
+            frame_pointer: false,
             reserved: Default::default(),
             returns_twice: false,
             extra: 0,

@@ -193,6 +193,7 @@ pub fn function(seed: u64) -> MFunction {
         outgoing: 0,
         calls: true,
         dynamic: false,
+        frame_pointer: false,
         reserved: if random.chance(20) { PRegSet::of(&[r(7)]) } else { PRegSet::EMPTY },
         returns_twice,
         extra: 0,

@@ -285,6 +285,7 @@ impl<'a> Builder<'a> {
             outgoing: 0,
             calls: false,
             dynamic: false,
+            frame_pointer: false,
             reserved: PRegSet::EMPTY,
             returns_twice: false,
             extra: 0,

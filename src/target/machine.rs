@@ -329,8 +329,11 @@ pub struct MFunction {
     pub outgoing: u64,
     /// Has calls: the stack must be aligned, the return address saved.
     pub calls: bool,
-    /// Allocates at run time: needs a frame pointer.
+    /// Allocates at run time: needs a register that the frame is addressed by.
     pub dynamic: bool,
+    /// The frame pointer leads to the caller's and the return address, as the target's convention
+    /// has it.
+    pub frame_pointer: bool,
     /// Registers the allocator must leave alone in this function (a frame pointer).
     pub reserved: PRegSet,
     /// May be returned to twice (`setjmp`): spill slots are not shared, nothing live across such
@@ -347,6 +350,14 @@ impl MFunction {
 
     pub fn clobbers(&self, inst: &MInst) -> PRegSet {
         self.clobbers[inst.clobbers as usize]
+    }
+
+    /// Keeps a frame pointer in `r` if the function calls, or needs a register there in any case.
+    pub fn keep_frame_pointer(&mut self, r: PReg) {
+        if self.calls || self.dynamic {
+            self.frame_pointer = true;
+            self.reserved.insert(r);
+        }
     }
 }
 

@@ -56,6 +56,8 @@ pub struct Target {
     pub emit: fn(&EmitInput<'_>, &mut dyn Sink),
     /// How debuggers and exceptions see its frames.
     pub unwind: &'static Unwind,
+    /// Its system wants a frame pointer in every function that calls.
+    pub keeps_frame_pointer: bool,
     /// The names of its features, as `-m` takes them.
     pub features: &'static [&'static str],
     /// Prints what an assembler has to know before it takes the features' instructions.

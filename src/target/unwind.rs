@@ -12,6 +12,8 @@ use smallvec::SmallVec;
 #[derive(Debug)]
 pub struct Unwind {
     pub stack_pointer: PReg,
+    /// What leads from frame to frame where a frame pointer is kept.
+    pub frame_pointer: PReg,
     /// The CFA is this far above the stack pointer where a function begins.
     pub at_entry: i64,
     /// The number of a register in DWARF.
@@ -211,6 +213,7 @@ mod tests {
     fn rules(actions: &[FrameAction]) -> Vec<Rule> {
         let unwind = Unwind {
             stack_pointer: SP,
+            frame_pointer: FP,
             at_entry: 8,
             number: |r| r.index() as u16,
             return_address: 16,

@@ -27,14 +27,14 @@ kept:
 .def dynamic; .scl 2; .type 32; .endef
 dynamic:
 	pushq %rbp
-	subq $32, %rsp
 	movq %rsp, %rbp
+	subq $32, %rsp
 	leaq 15(%rcx), %rax
 	andq $-16, %rax
 	callq ___chkstk_ms
 	subq %rax, %rsp
 	leaq 32(%rsp), %rcx
 	call use
-	leaq 32(%rbp), %rsp
+	leaq (%rbp), %rsp
 	popq %rbp
 	ret

@@ -22,7 +22,7 @@ const PAGE: u64 = 4096;
 pub fn emit(input: &EmitInput<'_>, format: ObjectFormat, sink: &mut dyn Sink) {
     let windows = format == ObjectFormat::Coff;
     let registers = if windows { &WIN } else { &SYSV };
-    let frame = Frame::new(input.code, input.allocation, registers.callee_saved, windows);
+    let frame = Frame::new(input.code, input.allocation, registers.callee_saved);
     // The probe of a large frame needs registers that only the entry is sure to have free, and the
     // tables of Windows know one prologue, within 255 bytes of the start.
     let wrappable = !frame.is_empty() && !(windows && (input.unwind || frame.size >= PAGE));
@@ -128,37 +128,56 @@ impl<'a> Emit<'a> for Emitter<'a> {
 impl Emitter<'_> {
     fn make_frame(&mut self) {
         let windows = self.format == ObjectFormat::Coff;
-        if self.frame.base == RBP {
+        let pointer = self.frame.base == RBP;
+        if pointer {
             self.push_saved(RBP);
             if !windows {
-                self.set_base();
+                self.set_base(0);
             }
         }
         for i in 0..self.frame.saved.len() {
             self.push_saved(self.frame.saved[i]);
         }
-        match self.frame.size {
-            0 => {}
-            // A push is shorter than a subtraction, whatever it pushes.
-            8 => self.put(Code::Push, 8, &[Arg::Reg(RAX)]),
-            size if windows && size >= PAGE => self.probed_frame(size as i64),
-            size => self.move_stack(Code::Sub, size as i64),
-        }
-        self.walk.frame(FrameAction::Allocate(self.frame.size as i64));
+        // What is set aside when the registers of vectors are saved.
+        let first = if windows && pointer { self.frame.first } else { self.frame.size };
+        self.take_stack(first);
+        let saved = 8 * self.frame.saved.len() as i64 + first as i64;
         for i in 0..self.frame.vectors.len() {
             let (r, offset) = self.frame.vectors[i];
+            let offset = if pointer { offset + saved } else { offset };
             let m = Arg::Memory(frame_memory(RSP, offset));
             self.put(Code::Movaps, 8, &[m, Arg::Reg(r)]);
             self.walk.frame(FrameAction::Save(r, offset));
         }
-        if self.frame.base == RBP && windows {
-            self.set_base();
+        if pointer && windows {
+            self.set_base(saved);
+            self.take_stack(self.frame.size - first);
         }
     }
 
-    fn set_base(&mut self) {
-        self.put(Code::Mov, 8, &[Arg::Reg(RBP), Arg::Reg(RSP)]);
-        self.walk.frame(FrameAction::SetFrame(RBP, 0));
+    /// Makes rbp what rsp was before the saved registers, `above` bytes, were pushed.
+    fn set_base(&mut self, above: i64) {
+        match above {
+            0 => self.put(Code::Mov, 8, &[Arg::Reg(RBP), Arg::Reg(RSP)]),
+            _ => {
+                let m = Arg::Memory(frame_memory(RSP, above));
+                self.put(Code::Lea, 8, &[Arg::Reg(RBP), m]);
+            }
+        }
+        self.walk.frame(FrameAction::SetFrame(RBP, above));
+    }
+
+    /// Sets room aside under the stack pointer.
+    fn take_stack(&mut self, bytes: u64) {
+        let windows = self.format == ObjectFormat::Coff;
+        match bytes {
+            0 => return,
+            // A push is shorter than a subtraction, whatever it pushes.
+            8 => self.put(Code::Push, 8, &[Arg::Reg(RAX)]),
+            _ if windows && bytes >= PAGE => self.probed_frame(bytes as i64),
+            _ => self.move_stack(Code::Sub, bytes as i64),
+        }
+        self.walk.frame(FrameAction::Allocate(bytes as i64));
     }
 
     fn push_saved(&mut self, r: PReg) {
@@ -198,6 +217,8 @@ impl Emitter<'_> {
         }
         let windows = self.format == ObjectFormat::Coff;
         let saved = self.frame.saved.len();
+        // The stack pointer is below the saved registers.
+        let below = self.frame.size > 0 || self.code.dynamic;
         for i in 0..self.frame.vectors.len() {
             let (r, offset) = self.frame.vectors[i];
             let m = Arg::Memory(frame_memory(self.frame.base, offset));
@@ -212,11 +233,8 @@ impl Emitter<'_> {
                 size => self.move_stack(Code::Add, size as i64),
             }
             self.walk.frame(FrameAction::Release(self.frame.size as i64));
-        } else if windows {
-            // The unwinder knows an epilogue by this form of it.
-            let top = frame_memory(RBP, self.frame.size as i64);
-            self.put(Code::Lea, 8, &[Arg::Reg(RSP), Arg::Memory(top)]);
-        } else if saved > 0 {
+        } else if below && (saved > 0 || windows) {
+            // The unwinder of Windows knows an epilogue by this form of it.
             let top = frame_memory(RBP, -8 * saved as i64);
             self.put(Code::Lea, 8, &[Arg::Reg(RSP), Arg::Memory(top)]);
         }
@@ -227,7 +245,7 @@ impl Emitter<'_> {
             self.pop_saved(self.frame.saved[i]);
         }
         if self.frame.base == RBP {
-            if saved == 0 && !windows {
+            if saved == 0 && below && !windows {
                 self.put(Code::Leave, 8, &[]);
                 self.walk.frame(FrameAction::Pop(RBP));
             } else {

@@ -3,17 +3,21 @@
 //! ```text
 //!   incoming stack arguments
 //!   return address
-//!   rbp, with run-time allocation only      <- rbp, if so
+//!   rbp, with a frame pointer only          <- rbp, if so
 //!   saved registers, one push each
 //!   saved vector registers, 16 bytes each (Windows)
 //!   slots: the most used per byte last
 //!   spills
-//!   outgoing stack arguments                <- rsp; on Windows rbp, with run-time allocation
+//!   outgoing stack arguments                <- rsp
 //! ```
 //!
-//! Offsets count from rsp, or from rbp in a function that allocates at run time. The space below
-//! rsp is never used: the code may run in a kernel, where interrupts take it. On Windows the frame
-//! pointer is set last, because its unwinder wants all pushes before that.
+//! Offsets count from rsp, or from rbp in a function that keeps a frame pointer, which one does that
+//! allocates at run time. The space below rsp is never used: the code may run in a kernel, where
+//! interrupts take it.
+//!
+//! The unwinder of Windows counts from rbp only what is below a place that rbp is 16 times 0 to 15
+//! bytes above, and undoes the rest of the prologue from there. So rbp is set when the stack pointer
+//! is at that place: behind the saved registers, which are 216 bytes at most.
 
 use super::regs::{RBP, RSP};
 use crate::index::{Index, IndexVec};
@@ -28,10 +32,12 @@ pub struct Frame {
     pub base: PReg,
     /// Registers that the prologue pushes, in order, rbp as the frame pointer not counted.
     pub saved: Vec<PReg>,
-    /// Registers that the prologue stores, and where.
+    /// Registers that the prologue stores, and where, counted from the base.
     pub vectors: Vec<(PReg, i64)>,
     /// What the prologue subtracts from rsp after the pushes.
     pub size: u64,
+    /// So much of it before it sets rbp, where that comes after the pushes (Windows).
+    pub first: u64,
     slots: IndexVec<SlotId, i64>,
     spills: i64,
     incoming: i64,
@@ -41,20 +47,13 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// `set_last`: the frame pointer, if there is one, is the stack pointer after all of the
-    /// prologue.
-    pub fn new(
-        code: &MFunction,
-        allocation: &Allocation,
-        callee_saved: PRegSet,
-        set_last: bool,
-    ) -> Frame {
+    pub fn new(code: &MFunction, allocation: &Allocation, callee_saved: PRegSet) -> Frame {
         let mut saved = allocation.used.intersection(callee_saved);
-        if code.dynamic {
+        // The base is above everything.
+        let above = code.dynamic || code.frame_pointer;
+        if above {
             saved.remove(RBP);
         }
-        // The base is above everything.
-        let above = code.dynamic && !set_last;
         let vectors = saved.in_bank(Bank::Float);
         let saved: Vec<PReg> = saved.in_bank(Bank::Int).iter().collect();
         let order = slots_in_order(code);
@@ -68,8 +67,9 @@ impl Frame {
         let far = total > i32::MAX as u64 / 2;
         at += if far && !above { 8 } else { 0 };
         // In a frame that far the prologue stores near rsp, in short instructions.
+        let vectors_low = far && !above;
         let mut vectors_at = at.next_multiple_of(16);
-        if far && !vectors.is_empty() {
+        if vectors_low && !vectors.is_empty() {
             at = vectors_at + 16 * u64::from(vectors.len());
         }
         let spills = at;
@@ -88,7 +88,7 @@ impl Frame {
 
         if !vectors.is_empty() {
             align = 16;
-            if !far {
+            if !vectors_low {
                 vectors_at = at.next_multiple_of(16);
                 at = vectors_at + 16 * u64::from(vectors.len());
             }
@@ -98,22 +98,27 @@ impl Frame {
         at += if far && above { 8 } else { 0 };
 
         // Pushes of 8 bytes each are between the frame and an address that is a multiple of 16.
-        let pushed = 8 * (saved.len() as u64 + 1 + u64::from(code.dynamic));
+        let saved_bytes = 8 * saved.len() as u64;
+        let pushed = saved_bytes + if above { 16 } else { 8 };
         let size = (at + pushed).next_multiple_of(align) - pushed;
-        let below_base = if above { size as i64 + 8 * saved.len() as i64 } else { 0 };
+        // What is to be above the place that rbp counts from on Windows; all, if that goes.
+        let least = if vectors.is_empty() { saved_bytes % 16 } else { size - vectors_at };
+        let first = if least == 0 || saved_bytes + size > 240 { least } else { size };
+        let below_base = if above { (size + saved_bytes) as i64 } else { 0 };
         let nearest = if above { size as i64 - 8 } else { outgoing as i64 };
         for offset in slots.iter_mut() {
             *offset -= below_base;
         }
         Frame {
-            base: if code.dynamic { RBP } else { RSP },
+            base: if above { RBP } else { RSP },
             saved,
             vectors: vectors
                 .iter()
                 .zip(0..)
-                .map(|(r, n)| (r, vectors_at as i64 + 16 * n))
+                .map(|(r, n)| (r, vectors_at as i64 - below_base + 16 * n))
                 .collect(),
             size,
+            first,
             slots,
             spills: spills as i64 - below_base,
             incoming: if above { 16 } else { (size + pushed) as i64 },

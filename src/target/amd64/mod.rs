@@ -38,6 +38,7 @@ pub static SYSV: Target = Target {
     },
     emit: |input, sink| emit::emit(input, ObjectFormat::Elf, sink),
     unwind: &regs::UNWIND,
+    keeps_frame_pointer: false,
     features: &["movbe", "bmi2", "popcnt"],
     preamble: |_, _| {},
     row_name: |op| insts::row(op).name,

@@ -20,6 +20,7 @@ fn target() -> Target {
         select: |_, _, _, _| unreachable!("nothing is selected here"),
         emit: |_, _| {},
         unwind: &super::super::regs::UNWIND,
+        keeps_frame_pointer: false,
         features: &[],
         preamble: |_, _| {},
         row_name: |_| "",

@@ -9,7 +9,8 @@ pub const RDX: PReg = PReg::int(2);
 pub const RBX: PReg = PReg::int(3);
 /// The stack pointer: never allocated.
 pub const RSP: PReg = PReg::int(4);
-/// The frame pointer of functions that allocate at run time, else a register like the others.
+/// The frame pointer of functions that keep one or allocate at run time, else a register like the
+/// others.
 pub const RBP: PReg = PReg::int(5);
 pub const RSI: PReg = PReg::int(6);
 pub const RDI: PReg = PReg::int(7);
@@ -63,6 +64,7 @@ pub static SYSV: Registers = Registers {
 /// System V ABI, AMD64 supplement, figure 3.36: the numbers of registers in DWARF.
 pub static UNWIND: Unwind = Unwind {
     stack_pointer: RSP,
+    frame_pointer: RBP,
     at_entry: 8,
     number: |r| match (r.bank(), r.number()) {
         (Bank::Int, n) => [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15][usize::from(n)],

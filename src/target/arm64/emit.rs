@@ -27,8 +27,7 @@ pub fn emit(
     registers: &Registers,
     format: ObjectFormat,
 ) {
-    let apple = format == ObjectFormat::MachO;
-    let frame = Frame::new(input.code, input.allocation, registers.callee_saved, apple);
+    let frame = Frame::new(input.code, input.allocation, registers.callee_saved);
     let framed = !frame.is_empty();
     let mut walk = Walk::new(input, sink, registers, framed, Emitter::is_repeatable);
     walk.combine(pairs::combine);
@@ -161,7 +160,7 @@ impl<'a> Emit<'a> for Emitter<'a> {
 
     fn longest(inst: &MInst) -> u32 {
         match inst.op {
-            insts::BLIT => 8 + inst.imm as u32 / 4,
+            insts::BLIT => 8 + inst.imm as u32,
             _ => 12,
         }
     }

@@ -71,13 +71,8 @@ fn saved_registers(
 }
 
 impl Frame {
-    pub fn new(
-        code: &MFunction,
-        allocation: &Allocation,
-        callee_saved: PRegSet,
-        record: bool,
-    ) -> Frame {
-        let record = record && code.calls || code.dynamic;
+    pub fn new(code: &MFunction, allocation: &Allocation, callee_saved: PRegSet) -> Frame {
+        let record = code.frame_pointer || code.dynamic;
         let saved = saved_registers(code, allocation, callee_saved, record);
         let save_bytes = saved.iter().map(|s| 8 * s.len() as u64).sum::<u64>();
         let outgoing = code.outgoing.next_multiple_of(16);

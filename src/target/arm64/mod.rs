@@ -35,6 +35,7 @@ pub static ELF: Target = Target {
     },
     emit: |input, sink| emit::emit(input, sink, &regs::ELF, ObjectFormat::Elf),
     unwind: &regs::UNWIND,
+    keeps_frame_pointer: false,
     preamble: |_, _| {},
     row_name: |op| insts::row(op).name,
     print: print::print,
@@ -52,5 +53,6 @@ pub static APPLE: Target = Target {
         isel::select(f, facts, module, features, &abi::APPLE, ObjectFormat::MachO)
     },
     emit: |input, sink| emit::emit(input, sink, &regs::APPLE, ObjectFormat::MachO),
+    keeps_frame_pointer: true,
     ..ELF
 };

@@ -23,6 +23,7 @@ fn target(format: ObjectFormat) -> Target {
         select: |_, _, _, _| unreachable!("nothing is selected here"),
         emit: |_, _| {},
         unwind: &regs::UNWIND,
+        keeps_frame_pointer: false,
         preamble: |_, _| {},
         row_name: |_| "",
         print,

@@ -21,7 +21,7 @@ pub const fn v(n: u8) -> PReg {
 
 /// What emission may write at any time.
 pub const SCRATCH: PReg = x(16);
-/// The frame pointer of functions that allocate at run time, and on Apple of those that call.
+/// The frame pointer of functions that keep one (on Apple all that call) or allocate at run time.
 pub const FP: PReg = x(29);
 /// The return address.
 pub const LR: PReg = x(30);
@@ -126,6 +126,7 @@ pub static APPLE: Registers = Registers {
 /// DWARF for the Arm 64-bit Architecture, 4.1: 0 to 30, the stack pointer 31, vector registers from 64.
 pub static UNWIND: Unwind = Unwind {
     stack_pointer: SP,
+    frame_pointer: FP,
     at_entry: 0,
     number: dwarf_number,
     return_address: 30,

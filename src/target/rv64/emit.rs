@@ -75,7 +75,7 @@ impl<'a> Emit<'a> for Emitter<'a> {
     }
 
     fn undo_length(&self) -> usize {
-        self.frame.saved.len() + usize::from(self.frame.size > 0)
+        self.frame.saved.len() + usize::from(!self.frame.is_empty())
     }
 
     fn jump(&mut self, to: BlockId) {
@@ -200,39 +200,44 @@ impl<'a> Emitter<'a> {
     // ---- the frame ----
 
     fn make_frame(&mut self) {
-        self.move_stack(-self.frame.size);
-        self.walk.frame(FrameAction::Allocate(self.frame.size));
+        self.move_stack(-self.frame.first);
+        self.walk.frame(FrameAction::Allocate(self.frame.first));
         for i in 0..self.frame.saved.len() {
             let (reg, at) = self.saved_register(insts::SD, insts::FSD, i);
             self.walk.frame(FrameAction::Save(reg, at));
         }
-        if self.frame.base == S0 {
-            self.put(insts::MV, &[Arg::Reg(S0), Arg::Reg(SP)]);
-            self.walk.frame(FrameAction::SetFrame(S0, 0));
+        if let Some(above) = self.frame.pointer {
+            self.add(S0, SP, above);
+            self.walk.frame(FrameAction::SetFrame(S0, above));
         }
+        self.move_stack(-self.frame.rest);
+        self.walk.frame(FrameAction::Allocate(self.frame.rest));
     }
 
     fn undo_frame(&mut self) {
         if !self.early {
             if self.frame.base == S0 {
-                self.put(insts::MV, &[Arg::Reg(SP), Arg::Reg(S0)]);
-                self.walk.frame(FrameAction::Reset(self.frame.size));
+                let above = self.frame.pointer.expect("it is the base");
+                self.add(SP, S0, -above);
+                self.walk.frame(FrameAction::Reset(self.frame.first));
+            } else {
+                self.move_stack(self.frame.rest);
+                self.walk.frame(FrameAction::Release(self.frame.rest));
             }
             for i in 0..self.frame.saved.len() {
                 let (reg, _) = self.saved_register(insts::LD, insts::FLD, i);
                 self.walk.frame(FrameAction::Restore(reg));
             }
-            self.move_stack(self.frame.size);
-            self.walk.frame(FrameAction::Release(self.frame.size));
+            self.move_stack(self.frame.first);
+            self.walk.frame(FrameAction::Release(self.frame.first));
         }
         self.put(insts::RET, &[]);
     }
 
     /// Stores or loads a saved register; says which, and where it is.
     fn saved_register(&mut self, int: MOp, float: MOp, i: usize) -> (PReg, i64) {
-        let reg = self.frame.saved[i];
+        let (reg, at) = self.frame.saved[i];
         let row = if reg.bank() == Bank::Int { int } else { float };
-        let at = self.frame.saved_at + 8 * i as i64;
         self.access(row, reg, SP, at, T6);
         (reg, at)
     }

@@ -123,7 +123,7 @@ impl Emitter<'_> {
     }
 
     /// `d = base + offset`; `base` is a register of the frame.
-    fn add(&mut self, d: PReg, base: PReg, offset: i64) {
+    pub fn add(&mut self, d: PReg, base: PReg, offset: i64) {
         if super::materialise::fits12(offset) {
             if offset == 0 {
                 self.put(insts::MV, &[Arg::Reg(d), Arg::Reg(base)]);

@@ -12,6 +12,11 @@
 //! Offsets count from sp as the prologue leaves it, so all are positive: compressed loads and
 //! stores have no others, and none beyond 504. In a function that allocates at run time s0 keeps
 //! that value.
+//!
+//! With a frame pointer the saved registers are above the slots, downwards from the return address
+//! and the caller's s0, and s0 points behind them: to the caller's frame, or to the registers of
+//! variadic arguments. A function that allocates at run time counts offsets from there. A frame that
+//! its first stores would not reach from its end is made in two steps.
 
 use super::regs::{RA, S0, SP};
 use crate::index::{Index, IndexVec};
@@ -19,16 +24,22 @@ use crate::ir::SlotId;
 use crate::target::frame::{LIMIT, slots_in_order};
 use crate::target::machine::{Allocation, Base, MFunction, PReg, PRegSet, SpillId};
 
+/// What compressed stores reach.
+const REACH: u64 = 512;
+
 /// The layout of a frame.
 #[derive(Debug)]
 pub struct Frame {
     /// What offsets count from.
     pub base: PReg,
-    /// Registers that the prologue saves, the first at `saved_at`, 8 bytes each.
-    pub saved: Vec<PReg>,
-    pub saved_at: i64,
-    /// What the prologue subtracts from sp.
-    pub size: i64,
+    /// Registers that the prologue saves, and their offsets from sp at that time.
+    pub saved: Vec<(PReg, i64)>,
+    /// What the prologue subtracts from sp before that, and after that.
+    pub first: i64,
+    pub rest: i64,
+    /// Where s0 points to, from sp when the registers have been saved, if it is set at all.
+    pub pointer: Option<i64>,
+    incoming: i64,
     slots: IndexVec<SlotId, i64>,
     spills: i64,
     /// The offset from sp of the memory that a run-time allocation gives: above the outgoing
@@ -39,13 +50,17 @@ pub struct Frame {
 impl Frame {
     pub fn new(code: &MFunction, allocation: &Allocation, callee_saved: PRegSet) -> Frame {
         let mut registers = allocation.used.intersection(callee_saved);
-        if code.dynamic {
+        if code.dynamic || code.frame_pointer {
             registers.insert(S0);
         }
-        let mut saved: Vec<PReg> = code.calls.then_some(RA).into_iter().collect();
-        saved.extend(registers.iter());
+        let link = code.calls || code.frame_pointer;
+        // s0 has the lowest number of all that are saved.
+        let saved: Vec<PReg> = link.then_some(RA).into_iter().chain(registers.iter()).collect();
+        let saved_bytes = 8 * saved.len() as u64;
+        let (below, above) = if code.frame_pointer { (0, saved_bytes) } else { (saved_bytes, 0) };
+        let extra = code.extra as u64;
         let outgoing = code.outgoing;
-        let spills = outgoing + 8 * saved.len() as u64;
+        let spills = outgoing + below;
         let mut at = spills + 8 * allocation.spills.len() as u64;
         let mut slots = IndexVec::filled(0i64, code.slots.len());
         for s in slots_in_order(code) {
@@ -55,21 +70,38 @@ impl Frame {
             slots[s] = at as i64;
             at = at.saturating_add(slot.size).min(LIMIT);
         }
-        at = at.next_multiple_of(8) + code.extra as u64;
+        let size = (at.next_multiple_of(8) + above + extra).next_multiple_of(16);
+        let first = match code.frame_pointer && size > REACH {
+            true => (above + extra).next_multiple_of(16),
+            false => size,
+        };
+        let top = (first - extra) as i64;
+        let place = |n: i64| match code.frame_pointer {
+            true => top - 8 * (n + 1),
+            false => outgoing as i64 + 8 * n,
+        };
+        let pointer = if code.frame_pointer { Some(top) } else { code.dynamic.then_some(0) };
+        // In a function that allocates, offsets count from s0.
+        let to_base = if code.dynamic && code.frame_pointer { (size - extra) as i64 } else { 0 };
+        for offset in slots.iter_mut() {
+            *offset -= to_base;
+        }
         Frame {
             base: if code.dynamic { S0 } else { SP },
-            saved,
-            saved_at: outgoing as i64,
-            size: at.next_multiple_of(16) as i64,
+            saved: saved.into_iter().zip(0..).map(|(r, n)| (r, place(n))).collect(),
+            first: first as i64,
+            rest: (size - first) as i64,
+            pointer,
+            incoming: size as i64 - to_base,
             slots,
-            spills: spills as i64,
+            spills: spills as i64 - to_base,
             allocated: outgoing as i64,
         }
     }
 
     /// True if the function returns with nothing to undo.
     pub fn is_empty(&self) -> bool {
-        self.size == 0
+        self.first == 0
     }
 
     /// The offset of a spill slot from the base.
@@ -81,7 +113,7 @@ impl Frame {
     pub fn address(&self, base: Base) -> Option<(PReg, i64)> {
         match base {
             Base::Slot(s) => Some((self.base, self.slots[s])),
-            Base::Incoming => Some((self.base, self.size)),
+            Base::Incoming => Some((self.base, self.incoming)),
             Base::Outgoing => Some((SP, 0)),
             Base::None | Base::Reg(_) | Base::Symbol(..) | Base::Pool(..) => None,
         }

@@ -33,6 +33,7 @@ pub static RV64: Target = Target {
     select: |f, facts, module, features| isel::select(f, facts, module, features, &abi::CONVENTION),
     emit: emit::emit,
     unwind: &regs::UNWIND,
+    keeps_frame_pointer: false,
     features: &["zba", "zbb", "zbs", "unaligned"],
     preamble: print::preamble,
     row_name: |op| insts::row(op).name,

@@ -11,8 +11,8 @@ pub const RA: PReg = PReg::int(1);
 /// The stack pointer: never allocated.
 pub const SP: PReg = PReg::int(2);
 pub const TP: PReg = PReg::int(4);
-/// What the frame is addressed by in functions that allocate at run time, else a register like the
-/// others.
+/// The frame pointer of functions that keep one; what the frame is addressed by in functions that
+/// allocate at run time; else a register like the others.
 pub const S0: PReg = PReg::int(8);
 pub const A0: PReg = a(0);
 pub const A1: PReg = a(1);
@@ -136,6 +136,7 @@ pub static LP64D: Registers = Registers {
 /// psABI, chapter "DWARF": x0 to x31 are 0 to 31, f0 to f31 are 32 to 63.
 pub static UNWIND: Unwind = Unwind {
     stack_pointer: SP,
+    frame_pointer: S0,
     at_entry: 0,
     number: |r| r.index() as u16,
     return_address: RA.index() as u16,
