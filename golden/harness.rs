@@ -144,6 +144,8 @@ fn assembly(name: &str, text: &[u8], target: &str) -> Result<String, String> {
     let with = |word| with.split_whitespace().any(|w| w == word);
     options.unwind = with("unwind");
     options.frame_pointer = with("frame-pointer");
+    options.function_sections = with("function-sections");
+    options.data_sections = with("data-sections");
     compile(name, text, &options)
 }
 

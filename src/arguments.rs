@@ -145,6 +145,8 @@ fn command() -> Command {
         )
         .arg(flag("no-unwind", "leave out what unwinders of the stack read"))
         .arg(flag("frame-pointer", "keep a frame pointer in every function that calls"))
+        .arg(flag("function-sections", "a section for every function, for --gc-sections"))
+        .arg(flag("data-sections", "a section for every data object"))
         .arg(flag("verify", "check the function after every pass, and the register allocation"))
         .arg(flag("time-passes", "print where the time went to stderr"))
         .arg(many("dump-after", "pass", "print every function after the pass to stderr"))
@@ -188,6 +190,8 @@ fn interpret(matches: &ArgMatches) -> Result<Action, String> {
     options.bisect = number(text("bisect"), "--bisect")?;
     options.unwind = !matches.get_flag("no-unwind");
     options.frame_pointer = matches.get_flag("frame-pointer");
+    options.function_sections = matches.get_flag("function-sections");
+    options.data_sections = matches.get_flag("data-sections");
     options.debug = matches.get_flag("debug");
     options.verify = matches.get_flag("verify");
     options.internal_ops = matches.get_flag("internal-ops");

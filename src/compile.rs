@@ -8,6 +8,7 @@ use crate::ir::print::{print_function, print_item};
 use crate::ir::{Function, FunctionId, Item, Linkage, Module, SymbolId};
 use crate::options::{Emit, Options};
 use crate::out::debug_text::{self, Described};
+use crate::out::split::split;
 use crate::out::{object, text};
 use crate::parse;
 use crate::pipeline::{Run, Times, run_passes};
@@ -93,6 +94,10 @@ fn check_object(
 /// # Panics
 /// If an object file is asked for that `compile` would refuse: see [`object::faults`].
 pub fn compile_module(mut module: Module, options: &Options) -> Output {
+    if !wants_il(options) {
+        let (functions, data) = (options.function_sections, options.data_sections);
+        split(options.target, &mut module, functions, data);
+    }
     let functions = std::mem::take(&mut module.functions);
     let own = |symbol: SymbolId, linkage: &Linkage| {
         (!linkage.export && !linkage.common).then_some(symbol)

@@ -52,6 +52,21 @@ pub struct Options {
     /// assert!(String::from_utf8(output.bytes).unwrap().contains("movq %rsp, %rbp"));
     /// ```
     pub frame_pointer: bool,
+    /// Give every function that names no section one of its own, so that a linker can leave out
+    /// what nothing refers to (`--gc-sections`). Linkers of Mach-O can in any case.
+    ///
+    /// ```
+    /// use backend::{Input, Options, compile, target};
+    ///
+    /// let text = b"function $f() {\n@start\n\tret\n}\n";
+    /// let mut options = Options::new(target::by_name("amd64_sysv").unwrap());
+    /// options.function_sections = true;
+    /// let output = compile(&[Input { name: "f.ssa", text }], &options).unwrap();
+    /// assert!(String::from_utf8(output.bytes).unwrap().contains(".section \".text.f\""));
+    /// ```
+    pub function_sections: bool,
+    /// The same for data.
+    pub data_sections: bool,
     /// Debug information tells of all functions, not only of those with a `dbgfile`.
     pub debug: bool,
     /// The parser takes ops that only passes write.
@@ -80,6 +95,8 @@ impl Options {
             max_regs: None,
             unwind: true,
             frame_pointer: false,
+            function_sections: false,
+            data_sections: false,
             debug: false,
             internal_ops: false,
             disable: Vec::new(),

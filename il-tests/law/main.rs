@@ -1,6 +1,7 @@
 //! The law of two sinks: an assembler makes of our text what we write as an object. Same sections
-//! and bytes, same symbols, same relocations; for every il-test, and
-//! for every program of the corpus (`BACKEND_CORPUS`, or ../shared/corpus), at every level, also with few registers.
+//! and bytes, same symbols, same relocations; for every il-test, and for every program of the corpus
+//! (`BACKEND_CORPUS`, or ../shared/corpus), at every level, also with few registers, a frame pointer
+//! and a section for every definition.
 //!
 //! Not compared: padding of sections that nobody fills, `_GLOBAL_OFFSET_TABLE_` (see
 //! `out/object.rs`), and tables of lines and frames by bytes.
@@ -92,6 +93,9 @@ impl Assembler {
             let mut options = Options::new(target::by_name(self.target).expect("a target"));
             options.level = level;
             options.max_regs = registers;
+            let other = registers.is_some();
+            (options.function_sections, options.data_sections) = (other, other);
+            options.frame_pointer = other;
             options.internal_ops = internal;
             options.threads = 1;
             let mut compile = |emit| {

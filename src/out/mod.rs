@@ -3,4 +3,5 @@
 pub mod debug_text;
 pub mod object;
 pub mod sections;
+pub mod split;
 pub mod text;

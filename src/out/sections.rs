@@ -1,8 +1,10 @@
 //! What differs between ELF, Mach-O and COFF in assembly text: sections, and how a definition
 //! begins.
 //!
-//! Mach-O files do not say `.subsections_via_symbols`: definitions stay together in the order of
-//! the source, and the linker strips none of those in a section that a user named.
+//! Mach-O files say `.subsections_via_symbols`: no code runs on into the next definition, and every
+//! reference names what it is to. So the linker may leave out what nothing refers to
+//! (`-dead_strip`), but not what is in a section that a user named, which may be there to be found
+//! by the section.
 
 use crate::ir::{Data, Linkage, SymbolId};
 use crate::target::format::push_unsigned;
@@ -47,6 +49,11 @@ pub fn start(
         names.push_symbol_within(out, b"", symbol, TLV_INIT);
     } else {
         global(names, linkage, symbol, out);
+        if format == ObjectFormat::MachO && linkage.section.is_some() {
+            out.extend_from_slice(b".no_dead_strip ");
+            names.push_symbol(out, symbol);
+            out.push(b'\n');
+        }
         if format == ObjectFormat::Coff && section == Section::Text {
             coff_function(names, linkage, symbol, out);
         }

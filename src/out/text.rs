@@ -375,9 +375,11 @@ pub fn finish(
         sections::reference_cell(&names, symbol, out);
     }
     debug_text::unit(&names, described, out);
-    if target.format == ObjectFormat::Elf {
-        out.extend_from_slice(b".section .note.GNU-stack,\"\",@progbits\n");
-    }
+    out.extend_from_slice(match target.format {
+        ObjectFormat::Elf => b".section .note.GNU-stack,\"\",@progbits\n",
+        ObjectFormat::MachO => b".subsections_via_symbols\n",
+        ObjectFormat::Coff => b"",
+    });
 }
 
 #[cfg(test)]

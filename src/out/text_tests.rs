@@ -247,9 +247,21 @@ fn linkage_on_mach_o() {
         ),
         (common.clone(), zero(), ".comm _x,8,3\n".into()),
         (common, Vec::new(), ".comm _x,1,3\n".into()),
-        (named, zero(), ".section __DATA,mine\n.balign 8\n_x:\n\t.zero 8\n".into()),
-        (whole, number(), ".section __DATA,__mine,regular\n.balign 8\n_x:\n\t.int 0\n".into()),
-        (flagged, number(), ".section __X,__mine\n.balign 8\n_x:\n\t.int 0\n".into()),
+        (
+            named,
+            zero(),
+            ".section __DATA,mine\n.balign 8\n.no_dead_strip _x\n_x:\n\t.zero 8\n".into(),
+        ),
+        (
+            whole,
+            number(),
+            ".section __DATA,__mine,regular\n.balign 8\n.no_dead_strip _x\n_x:\n\t.int 0\n".into(),
+        ),
+        (
+            flagged,
+            number(),
+            ".section __X,__mine\n.balign 8\n.no_dead_strip _x\n_x:\n\t.int 0\n".into(),
+        ),
     ];
     for (linkage, items, expected) in cases {
         assert_eq!(data_text_as(ObjectFormat::MachO, linkage, 8, items), expected);
@@ -305,7 +317,8 @@ fn functions_on_mach_o() {
         .text\n.balign 16\n\"g h\":\nLbb1_2:\n\
         \tload Lfp8_3ff0000000000000\n\
         .section __TEXT,__literal8,8byte_literals\n.balign 8\n\
-        Lfp8_3ff0000000000000:\n\t.quad 4607182418800017408\n";
+        Lfp8_3ff0000000000000:\n\t.quad 4607182418800017408\n\
+        .subsections_via_symbols\n";
     assert_eq!(print(&target(ObjectFormat::MachO), &with_functions()), expected);
 }
 

@@ -41,3 +41,4 @@ _pass:
 	addq $64, %rsp
 	popq %rbx
 	ret
+.subsections_via_symbols

@@ -18,3 +18,4 @@ _f:
 	addq $16, %rsp
 	popq %rbx
 	ret
+.subsections_via_symbols

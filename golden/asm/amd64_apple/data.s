@@ -13,6 +13,7 @@ _text:
 .zerofill __DATA,__bss,_zeros,100,6
 .section .special,aw
 .balign 8
+.no_dead_strip _placed
 _placed:
 	.quad _a+8
 .comm _shared,16,3
@@ -28,3 +29,4 @@ _local$tlv$init:
 _floats:
 	.int 1069547520
 	.quad 4612811918334230528
+.subsections_via_symbols

@@ -8,3 +8,4 @@ _f:
 	call _g
 	popq %rcx
 	ret
+.subsections_via_symbols

@@ -190,3 +190,4 @@ Lbb6_3:
 	.cfi_restore %rbp
 	ret
 .cfi_endproc
+.subsections_via_symbols

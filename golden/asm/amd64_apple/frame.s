@@ -32,3 +32,4 @@ _dynamic:
 	call _use
 	leave
 	ret
+.subsections_via_symbols

@@ -25,3 +25,4 @@ _other:
 	movl (%rax), %eax
 	popq %rcx
 	ret
+.subsections_via_symbols

@@ -57,3 +57,4 @@ Lbb1_6:
 	movl (%rcx), %eax
 	addq $216, %rsp
 	ret
+.subsections_via_symbols

@@ -44,3 +44,4 @@ _pass:
 	ldr x19, [sp, #16]
 	ldp x29, x30, [sp], #80
 	ret
+.subsections_via_symbols

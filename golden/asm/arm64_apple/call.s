@@ -20,3 +20,4 @@ _f:
 	ldr x19, [sp, #16]
 	ldp x29, x30, [sp], #32
 	ret
+.subsections_via_symbols

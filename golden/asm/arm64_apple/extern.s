@@ -11,3 +11,4 @@ _f:
 	bl _g
 	ldp x29, x30, [sp], #16
 	ret
+.subsections_via_symbols

@@ -189,3 +189,4 @@ _variadic:
 	.cfi_def_cfa_offset 0
 	ret
 .cfi_endproc
+.subsections_via_symbols

@@ -34,3 +34,4 @@ _dynamic:
 	mov sp, x29
 	ldp x29, x30, [sp], #16
 	ret
+.subsections_via_symbols

@@ -33,3 +33,4 @@ _other:
 	ldr w0, [x0]
 	ldp x29, x30, [sp], #16
 	ret
+.subsections_via_symbols

@@ -33,3 +33,4 @@ _first:
 	ldr w0, [x0]
 	add sp, sp, #32
 	ret
+.subsections_via_symbols
